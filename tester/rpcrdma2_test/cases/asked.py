@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What a server asks and tells while a connection lasts.
+Requests and announcements of a server during a connection.
 
-Its Sends get smaller and larger, by --set. A server whose own are smaller than the
-client's Receives has no use for these: it may ask for smaller ones, and no more than
-once at a time.
+--set makes the server's Sends smaller and larger. A server whose Sends are smaller than the
+client's Receives does not need such large Receives: it may ask for smaller ones, with one
+request at a time.
 """
 
 import time
@@ -22,14 +22,14 @@ LARGEST_SEND = 0xffffff02
 
 
 def change(t, num_bytes):
-    """The server's largest Send is of so many bytes; its message about that, or None."""
+    """Sets the server's largest Send; returns the server's message about that, or None."""
     t.set('send_size', num_bytes)
     got = t.receive(SILENCE)
     return got.message if got else None
 
 
 def begin(t):
-    """A client with Receives of LARGE is asked for SMALL ones; the REQPROP."""
+    """Makes the server ask a client with Receives of LARGE for SMALL; returns the REQPROP."""
     t.announce(Prop(RBSIZ, LARGE))
     got = change(t, SMALL)
     if got is None:
@@ -40,7 +40,7 @@ def begin(t):
 
 
 def asks(t, num_bytes, want):
-    """With Sends of so many bytes the server asks for Receives of `want`, or for nothing."""
+    """With Sends of this size the server has to ask for Receives of `want`, or for nothing."""
     got = change(t, num_bytes)
     if want is None:
         check(got is None, f'the server says {got}')
@@ -50,7 +50,7 @@ def asks(t, num_bytes, want):
 
 
 def answered_with(t, answer, at_large=None, at_largest=None):
-    """What the server asks when it has got this answer, and its Sends get larger again."""
+    """Checks the requests of a server that got this answer and whose Sends then grow again."""
     t.nothing(answer(begin(t).xid))
     asks(t, LARGE, at_large)
     asks(t, LARGEST, at_largest)
@@ -59,69 +59,69 @@ def answered_with(t, answer, at_large=None, at_largest=None):
 
 @case('C-040 C-052', needs='set')
 def done(t):
-    """A wish that is done is: the server asks for larger Receives when its Sends are larger"""
+    """After a request that is done, the server asks for larger Receives when its Sends grow"""
     answered_with(t, lambda xid: resprop(xid, {0}), at_large=LARGE)
 
 
 @case('S01 C-052', needs='set')
 def done_as_an_option(t):
-    """So it is when the answer is spelled as an option"""
+    """A request that is done by an answer spelled as an option counts as done"""
     answered_with(t, lambda xid: resprop(xid, {0}, as_option=True), at_large=LARGE)
 
 
 @case('C-054', needs='set')
 def another_value(t):
-    """A wish that is answered with another value has that"""
+    """A request that is answered with another value has that value"""
     answered_with(t, lambda xid: resprop(xid, other=[Prop(RBSIZ, 12288)]), at_large=LARGE)
 
 
 @case('C-053 C-025', needs='set')
 def rejected(t):
-    """A wish that is rejected leaves the Receives as they were"""
+    """A request that is rejected leaves the Receives unchanged"""
     answered_with(t, lambda xid: resprop(xid, rejected={0}), at_largest=LARGEST)
 
 
 @case('C-058', needs='set')
 def done_and_rejected(t):
-    """A wish that is done and rejected is rejected"""
+    """A request that is both done and rejected is rejected"""
     answered_with(t, lambda xid: resprop(xid, {0}, {0}), at_largest=LARGEST)
 
 
 @case('C-058', needs='set')
 def done_and_another_value(t):
-    """So is one that is done and has another value"""
+    """A request that is done and has another value is rejected"""
     answered_with(t, lambda xid: resprop(xid, {0}, other=[Prop(RBSIZ, 12288)]),
                   at_largest=LARGEST)
 
 
 @case('C-058', needs='set')
 def not_answered(t):
-    """So is one that is in none of the three"""
+    """A request that is in none of the three sets is rejected"""
     answered_with(t, resprop, at_largest=LARGEST)
 
 
 @case('C-056 C-058', needs='set')
 def what_was_not_asked(t):
-    """Values of properties that were not asked for have no effect"""
+    """Values of properties that were not requested have no effect"""
     answered_with(t, lambda xid: resprop(xid, other=[Prop(BRS, b''), Prop(0xffffff33, b'')]),
                   at_largest=LARGEST)
 
 
 @case('S11 C-058', needs='set')
 def a_bad_answer(t):
-    """A RESPROP that does not decode rejects all, and gets no answer"""
+    """A malformed RESPROP rejects all requests, and gets no answer"""
     answered_with(t, lambda xid: resprop(xid, {0}).cut(28), at_largest=LARGEST)
 
 
 @case('S17', needs='set')
 def another_xid(t):
-    """A RESPROP with another xid is no answer: nothing else is asked"""
+    """A RESPROP with another xid is not an answer: the server asks for nothing else"""
     answered_with(t, lambda xid: resprop(xid ^ 1, {0}))
 
 
 @case('S16', needs='set')
 def no_answer(t):
-    """One wish at a time: without an answer nothing else is asked"""
+    """One request at a time: without an answer the server asks for nothing else"""
     begin(t)
     asks(t, LARGE, None)
     asks(t, LARGEST, None)
@@ -130,7 +130,7 @@ def no_answer(t):
 
 @case('C-034', needs='set export')
 def a_wish_for_less_binds(t):
-    """A server that has asked for smaller Receives has no larger Sends, until it is refused"""
+    """A server that has asked for smaller Receives has no larger Sends, until it is rejected"""
     handle = t.file(bytes(range(250)) * 40)
     message = t.call(rpc.READ, rpc.read_arguments(handle, 10000))
     got = begin(t)
@@ -148,13 +148,13 @@ def a_wish_for_less_binds(t):
 
 @case('S18', needs='set')
 def bad_xdr(t):
-    """BAD_XDR for a wish rejects it, and no more"""
+    """BAD_XDR for a request rejects that request, and no other"""
     answered_with(t, lambda xid: Error(xid, wire.BAD_XDR), at_largest=LARGEST)
 
 
 @case('C-026 S18', needs='set')
 def refused(t):
-    """After INVALID_PROC or INVALID_OPTION for a wish there is no other on the connection"""
+    """After INVALID_PROC or INVALID_OPTION for a request the connection has no other request"""
     for code in (wire.INVALID_PROC, wire.INVALID_OPTION):
         t.again()
         answered_with(t, lambda xid, c=code: Error(xid, c))
@@ -163,7 +163,7 @@ def refused(t):
 
 @case('C-047', needs='set')
 def frozen(t):
-    """The server does not ask for what the client will not change"""
+    """The server does not request a change of a property that the client has frozen"""
     t.announce(Prop(RBSIZ, LARGE), nochg={0})
     asks(t, SMALL, None)
     asks(t, LARGEST, None)
@@ -171,7 +171,7 @@ def frozen(t):
 
 @case('C-047', needs='set')
 def not_announced(t):
-    """Nor for what the client has not announced"""
+    """The server does not request a change of a property that the client has not announced"""
     t.announce(Prop(BRS, wire.BRS_INLINE))
     asks(t, SMALL, None)
     asks(t, LARGEST, None)
@@ -179,14 +179,14 @@ def not_announced(t):
 
 @case('C-027 C-059 C-060', needs='set')
 def told(t):
-    """A client with the mark is told of the largest Send: the next UPDPROP waits a second"""
+    """The server announces its largest Send to a client with the mark, once per second at most"""
     t.announce(MARK)
     got = change(t, SMALL)
     if got is None:
         raise NotApplicable('the server tells nothing')
     check(got.proc == UPDPROP and got.values[LARGEST_SEND].word == SMALL, f'{got}')
     check(change(t, LARGE) is None, 'a second one')
-    t.alive()                                   # this may have been under way by then
+    t.alive()                                   # an UPDPROP may be in flight until here
     time.sleep(1.1)
     message = t.null()
     t.send(message)
@@ -198,13 +198,13 @@ def told(t):
 
 @case('C-027 C-059 S16', needs='set')
 def told_when_it_has_arrived(t):
-    """An UPDPROP that the client has no Receive for waits: messages meanwhile prove nothing"""
+    """An UPDPROP that finds no Receive is sent again; other messages do not prove its arrival"""
     t.open(receives=1, retries=7).announce(MARK)
     first, second, third = t.null(), t.null(), t.null()
-    t.send(first)                               # the Reply has the only Receive
-    time.sleep(scaled(SILENCE))                 # to take it would post the Receive again
+    t.send(first)                               # the Reply uses up the only Receive
+    time.sleep(scaled(SILENCE))                 # receive() would post the Receive again
     t.set('send_size', SMALL)
-    time.sleep(scaled(SILENCE))                 # till the server sends it; nothing arrives
+    time.sleep(scaled(SILENCE))                 # until the UPDPROP is sent and finds no Receive
     t.set('send_size', LARGE)
     time.sleep(1.1)
     t.send(second)
@@ -224,14 +224,14 @@ def told_when_it_has_arrived(t):
 
 @case('S14 C-059', needs='set export')
 def told_before_it_holds(t):
-    """A client with the mark is told before Sends get smaller: no Reply is refused till then"""
+    """A client with the mark learns of smaller Sends before they refuse a Reply"""
     handle = t.file(bytes(6000))
     t.announce(MARK, Prop(RBSIZ, LARGE), nochg={0})
     got = change(t, SMALL)
     if got is None:
         raise NotApplicable('the server tells nothing')
     check(got.proc == UPDPROP and got.values[LARGEST_SEND].word == SMALL, f'{got}')
-    t.set('send_size', 4096)                    # it has told something just now
+    t.set('send_size', 4096)                    # the server has just sent an announcement
     told = False
     for rest in (0, 1.1, 1.1):
         time.sleep(rest)
@@ -248,19 +248,19 @@ def told_before_it_holds(t):
 
 @case('C-027 C-032 C-059')
 def what_is_announced_is_in_force(t):
-    """Whatever RBSIZ the server says last, messages as long as that are answered"""
+    """Messages as long as the last RBSIZ that the server has announced are answered"""
     first = size = t.receive_size(LARGE)
     t.again(size=LARGEST, receives=64)
     t.announce(Prop(RBSIZ, LARGE))
     for wish in (4096, LARGEST, first):
-        time.sleep(1.1)                 # a server need not get smaller sooner (S53)
+        time.sleep(1.1)                 # earlier the server need not shrink them (S53)
         t.send(reqprop(t.xid(), [Prop(RBSIZ, wish)]))
         got = t.receive()
         while got is not None:
             message = got.message
             check(isinstance(message, Properties), f'{message}')
             if message.proc == wire.RESPROP and 0 in message.sets[0]:
-                size = wish                     # from now on this client keeps to it
+                size = wish                     # this client keeps to the size from now on
             for prop in message.sets[-1 if message.proc == wire.RESPROP else 0]:
                 size = prop.word if prop.which == RBSIZ else size
             got = t.receive(SILENCE)
@@ -272,7 +272,7 @@ def what_is_announced_is_in_force(t):
 
 @case('C-014 C-040 C-041')
 def a_feature_is_known_entirely(t):
-    """A server with properties accepts each of the four messages about them"""
+    """A server with properties accepts each of the four messages about properties"""
     t.announce(Prop(RBSIZ, 4096))
     t.wishes(Prop(RBSIZ, 4096))
     t.nothing(wire.updprop(t.xid(), [Prop(RBSIZ, 8192)]), resprop(t.xid(), {0}))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What a server makes of the answers to its Calls. NFSv4.1.
+Answers to Calls of the server. NFSv4.1.
 
-A callback that fails is made again at once, as another Call: its xid shows how the
-last one has ended.
+nfsd repeats a failed callback immediately, as another Call, whose xid shows how the last one
+has ended.
 """
 
 from .. import nfs4, rpc, wire
@@ -16,7 +16,7 @@ HERE = Segment(0x1234, 4096)
 
 
 def next_call(t, patience=3):
-    """The next Call of the server, None for none in time; Replies are passed over."""
+    """Returns the next Call of the server, or None after the timeout; ignores Replies."""
     while True:
         got = t.receive(patience)
         if got is None or got.message.direction == CALL and isinstance(got.message, Rpc):
@@ -34,7 +34,7 @@ def begin(t):
 
 
 def ended_by(t, call, answer):
-    """The callback has ended with this, and is made again."""
+    """The answer has to end the callback, which nfsd then repeats."""
     t.send(answer)
     again = next_call(t)
     check(again is not None, f'nothing comes of {answer}')
@@ -61,27 +61,27 @@ ARGUMENTS = {wire.VERS: (1, 1), wire.READ_CHUNKS: (0,), wire.WRITE_CHUNKS: (0,),
 
 @case('C-071 S43', needs='export')
 def errors(t):
-    """Each error, also one that is not known, ends the callback at once"""
+    """Each error code, including an unknown one, ends the callback immediately"""
     all_end(t, [lambda c, code=code: Error(c.number, code, ARGUMENTS.get(code, ()))
                 for code in (*range(1, 11), 99)])
 
 
 @case('C-071 S43', version=1, needs='export')
 def errors_of_version_one(t):
-    """So does each of version 1"""
+    """Each error code of version 1 ends the callback immediately"""
     all_end(t, [lambda c: Error(c.number, wire.VERS, (1, 1), 1),
                 lambda c: Error(c.number, wire.ERR_CHUNK, (), 1)])
 
 
 @case('S07 E-22', needs='export')
 def replies_with_chunks(t):
-    """A Reply with chunks, none of which were offered, ends the callback"""
+    """A Reply with chunks that were not offered ends the callback"""
     chunks(t)
 
 
 @case('S07 E-22', version=1, needs='export')
 def replies_with_chunks_in_version_one(t):
-    """So it does in version 1"""
+    """A Reply with chunks that were not offered ends the callback (version 1)"""
     chunks(t)
 
 
@@ -92,14 +92,14 @@ def chunks(t):
 
 @case('S07', needs='export')
 def replies_out_of_line(t):
-    """A Reply in RDMA2_NOMSG, with a Reply chunk or without one, ends the callback"""
+    """A Reply in RDMA2_NOMSG, with or without a Reply chunk, ends the callback"""
     all_end(t, [lambda c: good(c).but(proc=NOMSG, body=b''),
                 lambda c: good(c).but(proc=NOMSG, body=b'', reply=(HERE,))])
 
 
 @case('S10 E-06', needs='export')
 def a_reply_with_an_unused_reply_chunk(t):
-    """A Reply chunk of no bytes beside an inline Reply means nothing"""
+    """An empty Reply chunk in an inline Reply has no effect"""
     _, call = begin(t)
     t.send(good(call, reply=(Segment(0x1234, 0),)))
     is_satisfied(t)
@@ -113,24 +113,24 @@ def replies_that_are_too_short(t):
 
 @case('S08', needs='export')
 def replies_of_two_xids(t):
-    """A Reply with another xid behind the header ends the callback"""
+    """A Reply whose RPC message has another xid ends the callback"""
     all_end(t, [lambda c: good(c).with_word(9, 0xbadcafe)])
 
 
 @case('S08', version=1, needs='export')
 def replies_of_two_xids_in_version_one(t):
-    """So it does in version 1"""
+    """A Reply whose RPC message has another xid ends the callback (version 1)"""
     all_end(t, [lambda c: good(c).with_word(7, 0xbadcafe)])
 
 
 @case('B-14 C-106', needs='export')
 def replies_that_are_too_long(t):
-    """A Reply longer than a callback has room for ends it"""
+    """A Reply that is longer than a callback allows ends the callback"""
     all_end(t, [lambda c: good(c).plus(bytes(8000))])
 
 
 def dropped(t, *messages):
-    """Nothing comes of these: no Call, no error, and the connection goes on."""
+    """The messages cause neither a Call nor an error, and the connection stays."""
     t.send(*messages)
     got = next_call(t, 0.2)
     check(got is None, f'{got}')
@@ -139,13 +139,13 @@ def dropped(t, *messages):
 
 @case('S31 C-066', needs='export')
 def answers_to_nothing(t):
-    """Replies and errors that answer no Call, or one that has its answer, are dropped"""
+    """Replies and errors for no Call, or for an answered Call, are dropped"""
     strays(t)
 
 
 @case('S31 C-066', version=1, needs='export')
 def answers_to_nothing_in_version_one(t):
-    """So they are in version 1"""
+    """Replies and errors for no Call, or for an answered Call, are dropped (version 1)"""
     strays(t)
 
 
@@ -171,13 +171,13 @@ def answers_in_another_version(t):
 
 @case('S35', version=1, needs='export')
 def answers_in_another_version_in_version_one(t):
-    """So it is in version 1"""
+    """An answer in another version than the Call is dropped (version 1)"""
     answers_in_another_version(t)
 
 
 @case('S26', needs='export')
 def a_grant_of_none(t):
-    """A Reply that grants 0 grants 1: the next callback comes"""
+    """A Reply that grants 0 credits grants 1: the next callback is sent"""
     session, call = begin(t)
     t.send(good(call, credit=0))
     is_satisfied(t)
@@ -186,13 +186,13 @@ def a_grant_of_none(t):
 
 @case('S26', version=1, needs='export')
 def a_grant_of_none_in_version_one(t):
-    """So it is in version 1"""
+    """A Reply that grants 0 credits grants 1: the next callback is sent (version 1)"""
     a_grant_of_none(t)
 
 
 @case('S25', needs='export')
 def version_of_the_last_call(t):
-    """The server calls in the version that the client has called in last"""
+    """The server uses the version of the client's last Call"""
     if t.target.versions != (1, 2):
         raise NotApplicable('the server speaks one version')
     session, call = begin(t)
@@ -208,12 +208,12 @@ def version_of_the_last_call(t):
 
 @case('S25', version=1, needs='export')
 def version_of_the_last_call_in_version_one(t):
-    """So it is in version 1"""
+    """The server uses the version of the client's last Call (version 1)"""
     version_of_the_last_call(t)
 
 
 def recalls(t, sessions):
-    """Recalls a delegation of each session; the Calls that come before any is answered."""
+    """Recalls a delegation of each session; returns the Calls that arrive without any answer."""
     handles = [s.delegated() for s in sessions]
     t.send(*[t.call(rpc.WRITE, rpc.write_arguments(h, 4, b'data')) for h in handles])
     calls = []
@@ -224,7 +224,7 @@ def recalls(t, sessions):
 
 @case('B-05 B-04', needs='export')
 def no_more_calls_than_are_granted(t):
-    """Of the callbacks of two clients on one connection as many come as are granted"""
+    """With two clients on one connection, outstanding callbacks do not exceed the grant"""
     t.open(receives=64)
     sessions = [Session(t), Session(t)]
     calls = recalls(t, sessions)
@@ -246,13 +246,13 @@ def no_more_calls_than_are_granted(t):
 
 @case('B-05 B-04', version=1, needs='export')
 def no_more_calls_than_are_granted_in_version_one(t):
-    """So it is in version 1"""
+    """With two clients on one connection, outstanding callbacks do not exceed it (version 1)"""
     no_more_calls_than_are_granted(t)
 
 
 @case('B-05 B-04', needs='export')
 def a_grant_wakes_all_that_wait(t):
-    """Callbacks that wait for credits all come when a Reply grants as many"""
+    """All callbacks that wait for credits are sent when a Reply grants enough"""
     t.open(receives=64)
     calls = recalls(t, [Session(t) for _ in range(3)])
     check(len(calls) == 1, f'{len(calls)} Calls, and none is granted yet')
@@ -265,13 +265,13 @@ def a_grant_wakes_all_that_wait(t):
 
 @case('B-05 B-04', version=1, needs='export')
 def a_grant_wakes_all_that_wait_in_version_one(t):
-    """So they do in version 1"""
+    """All callbacks that wait for credits are sent when a Reply grants enough (version 1)"""
     a_grant_wakes_all_that_wait(t)
 
 
 @case('C-035 S15', needs='export')
 def no_calls_after_brs_none(t):
-    """A client that has said BRS NONE since is not called"""
+    """A client that has changed its BRS to NONE gets no Calls"""
     t.announce(Prop(BRS, BRS_INLINE))
     session = Session(t)
     handle = session.delegated()

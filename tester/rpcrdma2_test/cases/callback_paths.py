@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Whether a server calls at all, and what becomes of a Call when its path ends. NFSv4.1."""
+"""Conditions for callbacks, and callbacks whose connection ends. NFSv4.1."""
 
 import time
 
@@ -10,11 +10,11 @@ from ..wire import BRS, BRS_GENL, BRS_NONE, MSG, SYSTEM, Error, Prop
 from .callback_answers import end, good, next_call
 from .callbacks import is_satisfied
 
-PATH_DOWN = 1                   # of the flags of SEQUENCE
+PATH_DOWN = 1                   # a flag of SEQUENCE
 
 
 def no_path(t):
-    """The server says that it can not call, and gives no delegation that it would recall."""
+    """The server has to report that it has no callback path, and give no delegation."""
     session = Session(t)
     check(session.flags & PATH_DOWN, f'flags {session.flags:#x}')
     t.file()
@@ -26,7 +26,7 @@ def no_path(t):
 
 @case('B-13 S21', needs='export')
 def no_call_before_consent(t):
-    """A connection is called on when the client has bound it to its session, not before"""
+    """The server calls only on connections that the client has bound to its session"""
     session = Session(t, flags=0)
     t.file()
     check(session.delegation(t.made[-1]) != nfs4.DELEGATED, 'a delegation')
@@ -37,20 +37,20 @@ def no_call_before_consent(t):
 
 @case('B-13 S21', version=1, needs='export')
 def no_call_before_consent_in_version_one(t):
-    """So it is in version 1"""
+    """The server calls only on connections that the client has bound to its session (version 1)"""
     no_call_before_consent(t)
 
 
 @case('C-035 S20', needs='export')
 def a_client_that_takes_none(t):
-    """A client with BRS NONE is told that there is no path for callbacks"""
+    """The server reports to a client with BRS NONE that it has no callback path"""
     t.announce(Prop(BRS, BRS_NONE))
     no_path(t)
 
 
 @case('C-035', needs='export set')
 def a_server_that_is_to_make_none(t):
-    """Nor is there one where the server's administrator wants none, whatever the client takes"""
+    """If the server's administrator disables callbacks, no client has a callback path"""
     t.set('backward', 'none')
     t.announce(Prop(BRS, BRS_GENL))
     no_path(t)
@@ -58,7 +58,7 @@ def a_server_that_is_to_make_none(t):
 
 @case('C-036', needs='export set')
 def a_server_that_is_to_be_inline(t):
-    """Where he wants none with chunks a client at GENL gets three empty lists"""
+    """If the administrator disables chunks, a client with BRS GENL gets three empty lists"""
     t.set('backward', 'inline')
     t.announce(Prop(BRS, BRS_GENL))
     got = nfs4.recall(t, Session(t)).message
@@ -68,7 +68,7 @@ def a_server_that_is_to_be_inline(t):
 
 @case('B-05 C-066', needs='export set')
 def an_answer_that_comes_late(t):
-    """An answer to a Call whose client is gone by then is dropped, and the connection goes on"""
+    """An answer to a Call whose client has expired is dropped, and the connection stays"""
     session = Session(t)
     got = nfs4.recall(t, session).message
     expire(t, session)
@@ -78,12 +78,12 @@ def an_answer_that_comes_late(t):
 
 @case('B-05 C-066', version=1, needs='export set')
 def an_answer_that_comes_late_in_version_one(t):
-    """So it is in version 1"""
+    """An answer to a Call whose client has expired is dropped (version 1)"""
     an_answer_that_comes_late(t)
 
 
 def expire(t, session):
-    """As an administrator does: the session is gone."""
+    """Expires the client as an administrator does, which ends the session."""
     t.set('expire', session.owner.decode())
     answer = t.answered(session.in_session())
     check(rpc.number_at(answer.results, 0) != 0, 'the session is still there')
@@ -91,7 +91,7 @@ def expire(t, session):
 
 @case('B-05', needs='export set')
 def a_call_that_is_given_up_keeps_its_credit(t):
-    """One Call is granted: another comes when the first is answered, not when it is given up"""
+    """A Call that is given up keeps its credit until it is answered"""
     first, second = Session(t), Session(t)
     handle = second.delegated()
     call = nfs4.recall(t, first).message
@@ -106,13 +106,13 @@ def a_call_that_is_given_up_keeps_its_credit(t):
 
 @case('B-05', version=1, needs='export set')
 def a_call_that_is_given_up_keeps_its_credit_in_version_one(t):
-    """So it is in version 1"""
+    """A Call that is given up keeps its credit until it is answered (version 1)"""
     a_call_that_is_given_up_keeps_its_credit(t)
 
 
 @case('B-13', needs='export')
 def a_connection_that_ends_under_a_call(t):
-    """A connection may end under a Call; the server calls on the one that is bound next"""
+    """After a connection ends with an outstanding Call, the server uses the next bound one"""
     session = Session(t)
     first = nfs4.recall(t, session).message
     t.again(size=32768)
@@ -123,7 +123,7 @@ def a_connection_that_ends_under_a_call(t):
 
 
 def answers_all(t, call):
-    """The first Call may come again, and others; they end when all are answered."""
+    """The first Call may be repeated, with others; these stop when all are answered."""
     for _ in range(8):
         t.send(good(call))
         call = next_call(t, 1)
@@ -134,13 +134,13 @@ def answers_all(t, call):
 
 @case('B-13', version=1, needs='export')
 def a_connection_that_ends_under_a_call_in_version_one(t):
-    """So it is in version 1"""
+    """After a connection ends with an outstanding Call, it uses the next one (version 1)"""
     a_connection_that_ends_under_a_call(t)
 
 
 @case('B-11 B-12', needs='export set')
 def an_answer_beside_calls_that_wait(t):
-    """With all credits in Calls that wait there is a Receive for an answer to the server"""
+    """While waiting Calls use all credits, the server has a Receive for an answer to its Call"""
     t.set('credits', 8)
     t.open(receives=128, size=32768)
     got = nfs4.recall(t, Session(t)).message
@@ -162,13 +162,13 @@ def an_answer_beside_calls_that_wait(t):
 
 @case('B-11 B-12', version=1, needs='export set')
 def an_answer_beside_calls_that_wait_in_version_one(t):
-    """So it is in version 1"""
+    """While waiting Calls use all credits, it has a Receive for an answer (version 1)"""
     an_answer_beside_calls_that_wait(t)
 
 
 @case('C-071', needs='export')
 def errors_in_a_row(t):
-    """A callback that ends with errors again and again is made again after a while"""
+    """A callback that repeatedly ends with errors is repeated after a delay"""
     call, begun = nfs4.recall(t, Session(t)).message, 0
     for turn in range(20):
         if turn == 16:

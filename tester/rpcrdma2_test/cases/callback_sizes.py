@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Calls of a server that are larger than what fits inline, or whose Replies are: the RPC
-program of kunit/echo. What it calls with is the setting "call", in words of its own.
+Calls of a server that do not fit inline, or whose Replies do not, with the RPC program of
+kunit/echo. The settings "call" and "calls" have the parameters of these Calls.
 """
 
 import struct
@@ -15,7 +15,7 @@ from .callback_answers import next_call
 from .client_chunks import PROGRAM, pattern
 
 BIND = 2
-AT = 40                         # where arguments begin in a Call
+AT = 40                         # offset of the arguments in a Call
 LARGE = 8192
 
 
@@ -25,7 +25,7 @@ def binds(t):
 
 
 def bound(t, takes):
-    """A client that is called, and takes Calls like this"""
+    """Connects a client with this BRS that accepts Calls."""
     t.announce(Prop(RBSIZ, 4096), Prop(BRS, takes))
     try:
         binds(t)
@@ -34,7 +34,7 @@ def bound(t, takes):
 
 
 def small(call):
-    """The seed and the length of the Reply, from a Call without data and lists"""
+    """Returns seed and Reply length of a Call without data and lists."""
     check(call is not None, 'no Call')
     check(call.proc == MSG and not call.handles() and not call.writes and call.reply is None,
           f'{call}')
@@ -44,14 +44,14 @@ def small(call):
 
 
 def reply(t, call):
-    """With as much data as it asks for, inline"""
+    """Answers with the requested amount of data, inline."""
     seed, want = small(call)
     body = u32(seed, 0, want) + pattern(seed ^ 0xffffffff, want)
     t.send(Rpc(call.number, rpc.reply(call.number, body), direction=REPLY))
 
 
 def reply_to_large(t, call):
-    """With no data, to a Call that has its own in Read chunks"""
+    """Answers a Call with data in Read chunks, without data."""
     check(call is not None and call.reads, f'{call}')
     data = contents(t.endpoint, call)
     seed, _, _, _, length = struct.unpack_from('>5I', data, AT)
@@ -60,7 +60,7 @@ def reply_to_large(t, call):
 
 
 def none_is_large(t):
-    """Of a large Call and three small ones these come, and soon."""
+    """Of one large and three small Calls, only the small ones arrive, without delay."""
     t.set('call', f'count=4 window=4 call={LARGE}/0/0/0 reply=0')
     for _ in range(3):
         reply(t, next_call(t, 1))
@@ -70,7 +70,7 @@ def none_is_large(t):
 
 
 def no_reply_chunk(t):
-    """Of four RPCs the one whose Reply is to be large offers no chunk for it, and fails."""
+    """Of four RPCs, the one with a large Reply offers no chunk and fails."""
     t.set('call', f'count=4 window=1 call=0 reply={LARGE}/0/0/0')
     call = next_call(t)
     _, want = small(call)
@@ -83,14 +83,14 @@ def no_reply_chunk(t):
 
 @case('C-036 S25', needs='set')
 def a_large_call_and_inline(t):
-    """A Call that is too long does not go to a client at INLINE, and holds up no other"""
+    """A Call that is too long is not sent to a client with BRS INLINE, and delays no other Call"""
     bound(t, BRS_INLINE)
     none_is_large(t)
 
 
 @case('C-036 S25', needs='set')
 def many_large_calls_and_inline(t):
-    """Forty Calls in a row that are too long are no errors of the client: the next one comes"""
+    """Forty Calls that are too long do not count as errors of the client: the next one arrives"""
     bound(t, BRS_INLINE)
     t.set('calls', f'count=40 window=16 call={LARGE} reply=0')
     t.set('call', 'count=1 window=1 call=0 reply=0')
@@ -100,7 +100,7 @@ def many_large_calls_and_inline(t):
 
 @case('C-036 S20 S25', needs='set')
 def a_large_call_of_a_server_that_is_inline(t):
-    """So it is where the server's administrator wants no chunks, whatever the client takes"""
+    """If the server's administrator disables chunks, a Call that is too long is not sent"""
     t.set('backward', 'inline')
     bound(t, BRS_GENL)
     none_is_large(t)
@@ -108,14 +108,14 @@ def a_large_call_of_a_server_that_is_inline(t):
 
 @case('C-036 S25', needs='set')
 def a_large_reply_and_inline(t):
-    """A Call that wants a long Reply of such a client offers no chunk for it"""
+    """A Call with a long Reply offers no chunk to a client with BRS INLINE"""
     bound(t, BRS_INLINE)
     no_reply_chunk(t)
 
 
 @case('C-009 C-037', needs='set')
 def a_large_call_in_chunks(t):
-    """The same Call of a client at GENL has its data in Read chunks"""
+    """The same Call to a client with BRS GENL has its data in Read chunks"""
     bound(t, BRS_GENL)
     t.set('call', f'count=1 window=1 call={LARGE} reply=0')
     reply_to_large(t, next_call(t))
@@ -126,7 +126,7 @@ def a_large_call_in_chunks(t):
 def handle_of_another_call(t):
     """A Reply that invalidates memory of another Call ends the connection"""
     bound(t, BRS_GENL)
-    # One credit is what there is until a Reply brings more.
+    # Until a Reply grants more, the server has one credit.
     t.set('call', 'count=1 window=1 call=0 reply=0')
     reply(t, next_call(t))
     t.set('call', f'count=2 window=2 call={LARGE} reply=0')

@@ -11,7 +11,7 @@ DATA = bytes(range(200)) * 6
 
 
 def answer(t, call, **fields):
-    """Answers the recall; the server does not ask again."""
+    """Answers the recall; nfsd does not repeat it."""
     t.send(Rpc(call.number, nfs4.recalled(call), call.version, direction=REPLY, **fields))
 
 
@@ -25,7 +25,7 @@ def is_satisfied(t):
 
 @case('B-07 B-13 B-18 C-036 C-067 S25', needs='export')
 def form_of_a_call(t):
-    """The server's Call: RDMA2_MSG, without lists or handles, with credits, to the client"""
+    """The server's Call: RDMA2_MSG without lists and handles, with credits and the right program"""
     t.announce(Prop(BRS, BRS_INLINE))
     got = nfs4.recall(t, Session(t)).message
     check(got.version == 2 and got.proc == MSG and got.direction == CALL, f'{got}')
@@ -38,7 +38,7 @@ def form_of_a_call(t):
 
 @case('B-15 B-07 B-18 E-18', version=1, needs='export')
 def form_of_a_call_in_version_one(t):
-    """In version 1: RDMA_MSG, three empty lists, the RPC Call right behind, one xid"""
+    """The server's Call in version 1: RDMA_MSG, three empty lists, followed by the RPC, one xid"""
     got = nfs4.recall(t, Session(t)).message
     check(got.version == 1 and got.proc == MSG and got.header_length == 28, f'{got}')
     check(not got.handles() and got.reply is None and not got.writes, f'{got}')
@@ -49,7 +49,7 @@ def form_of_a_call_in_version_one(t):
 
 @case('C-013 C-066 C-070 B-02', needs='export')
 def one_xid_in_both_directions(t):
-    """A Call of the client with the xid of the server's: each gets its own answer"""
+    """Calls of client and server with the same xid each get their own answer"""
     got = nfs4.recall(t, Session(t)).message
     t.answered(Rpc(got.number, rpc.call(got.number)))
     answer(t, got)
@@ -76,7 +76,7 @@ def no_calls_to_a_client_that_takes_none(t):
 
 @case('B-04 B-12 B-17', needs='export')
 def an_answer_and_a_full_window(t):
-    """There is a Receive for the answer to the server's Call beside all that are granted"""
+    """Beside those of the grant, the server has a Receive for the answer to its Call"""
     t.open(receives=128)
     session = Session(t)
     grant = min(t.alive().message.credit, 60)
@@ -104,7 +104,7 @@ def answers_that_are_none(t):
 
 
 def two_reads(t, session, *writes):
-    """A COMPOUND of two READs of one file, with these Write chunks."""
+    """Returns a COMPOUND of two READs of one file, with these Write chunks."""
     t.file(DATA)
     read = (nfs4.READ, ANONYMOUS + u32(0, 0, len(DATA)))
     return session.in_session(*session.path(t.made[-1]), read, read, writes=writes)
@@ -112,13 +112,13 @@ def two_reads(t, session, *writes):
 
 @case('E-28', needs='export')
 def two_results_and_one_chunk(t):
-    """With one Write chunk for two READs the second's data come inline"""
+    """With one Write chunk for two READs, the data of the second are inline"""
     region = t.memory(len(DATA))
     answered = t.answered(two_reads(t, Session(t), t.segments(region)))
     check(rpc.number_at(answered.results, 0) == 0, 'the COMPOUND failed')
     check(region.read() == DATA, 'other data in the chunk')
-    # 4 bytes of a length and the second data end it. What these are is another
-    # matter: there are NFS servers that fail at a second READ over TCP, too.
+    # The message has to end with a length of 4 bytes and the second data. Their contents
+    # are not checked, because some NFS servers fail at a second READ over TCP too.
     check(len(answered.results) > len(DATA) + 4 and
           rpc.number_at(answered.results, len(answered.results) - len(DATA) - 4) == len(DATA),
           'the second data are not inline')
@@ -127,7 +127,7 @@ def two_results_and_one_chunk(t):
 
 @case('E-10 E-11', needs='export')
 def two_results_and_two_chunks(t):
-    """Results go to the Write chunks in their order"""
+    """Results are in the Write chunks in their order"""
     first, second = t.memory(4096), t.memory(4096)
     answered = t.answered(two_reads(t, Session(t), t.segments(first), t.segments(second)))
     check([sum(s.length for s in c) for c in answered.message.writes] == [len(DATA), len(DATA)],
@@ -137,7 +137,7 @@ def two_results_and_two_chunks(t):
 
 @case('C-086 C-087 C-088 S45', needs='export')
 def second_chunk_too_small(t):
-    """Of two Write chunks the second is too small: its number is 2, or 0 for unknown"""
+    """If the second of two Write chunks is too small, the error names 2, or 0 for unknown"""
     first, second = t.memory(4096), t.memory(64)
     message = two_reads(t, Session(t), t.segments(first),
                         [Segment(second.handle, 64, second.address)])

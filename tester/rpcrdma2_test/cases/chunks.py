@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Chunks: what is read from them, what is written to them, what comes back."""
+"""Chunks: data that are read from them or written to them, and their lengths in Replies."""
 
 import os
 
@@ -14,7 +14,7 @@ DATA = bytes(range(251)) * 24           # 6024 bytes
 
 @case('E-03')
 def call_in_memory(t):
-    """A Call in a Position-Zero chunk of one, two and seven segments is answered"""
+    """A Call in a Position-Zero chunk of one, two or seven segments is answered"""
     for pieces in (1, 2, 7):
         t.answered(t.long(NULL, pieces=pieces))
 
@@ -37,11 +37,11 @@ def empty_segments(t):
 
 @case('S46')
 def many_read_segments_at_once(t):
-    """Calls whose Read chunks have 64 segments each are answered, eight at a time"""
+    """Eight concurrent Calls whose Read chunks have 64 segments each are answered"""
     region = t.memory(64)
     here = Segment(region.handle, 1, region.address)
     for _ in range(32):
-        t.alive()                       # the grant grows with what is used
+        t.alive()                       # the grant grows with its use
     calls = [t.null(reads=[(40, here)] * 64) for _ in range(8)]
     t.send(*calls)
     answers = [t.receive().message.xid for _ in calls]
@@ -50,7 +50,7 @@ def many_read_segments_at_once(t):
 
 @case('S09 E-05')
 def misaligned_position(t):
-    """A position that is no multiple of four, or past the end, gets BAD_XDR"""
+    """A position that is not a multiple of four, or beyond the end, gets BAD_XDR"""
     region = t.memory(4096)
     for position in (38, 39, 41, 44, 4096, 0xfffffffc):
         t.error(t.null(reads=[(position, Segment(region.handle, 4, region.address))]),
@@ -60,7 +60,7 @@ def misaligned_position(t):
 
 @case('S09 E-05')
 def positions_in_the_rpc_header(t):
-    """A position within the RPC header gets BAD_XDR, where all of that is inline too"""
+    """A position within the RPC header gets BAD_XDR, even if the whole header is inline"""
     region = t.memory(4096)
     for position in range(4, 40, 4):
         t.error(t.null(reads=[(position, Segment(region.handle, 4, region.address))]),
@@ -70,7 +70,7 @@ def positions_in_the_rpc_header(t):
 
 @case('C-031 E-06 S10')
 def reply_chunk_is_not_needed(t):
-    """A Reply that fits comes as RDMA2_MSG, and the Reply chunk unused"""
+    """A Reply that fits is inline, without the unused Reply chunk"""
     region = t.memory(8192)
     answer = t.answered(t.null(reply=t.segments(region, pieces=2)))
     check(not any(region.read()), 'the Reply chunk was written to')
@@ -79,13 +79,13 @@ def reply_chunk_is_not_needed(t):
 
 @case('E-25 E-10 C-064', needs='export')
 def reply_chunk_is_needed(t):
-    """A Reply that does not fit comes as RDMA2_NOMSG in the Reply chunk"""
+    """A Reply that does not fit is RDMA2_NOMSG with the Reply chunk"""
     long_reply(t)
 
 
 @case('E-25 E-10', version=1, needs='export')
 def reply_chunk_of_version_one(t):
-    """So it does in version 1"""
+    """A Reply that does not fit is RDMA_NOMSG with the Reply chunk (version 1)"""
     long_reply(t)
 
 
@@ -128,18 +128,18 @@ def directory_and_long_reply(t):
 
 @case('E-25 C-093', needs='export')
 def what_is_done_once_and_a_long_reply(t):
-    """The Reply to what must not be done twice comes in the Reply chunk"""
+    """The Reply to a non-idempotent request is in the Reply chunk"""
     directory_and_long_reply(t)
 
 
 @case('E-25', version=1, needs='export')
 def what_is_done_once_and_a_long_reply_in_version_one(t):
-    """So it does in version 1"""
+    """The Reply to a non-idempotent request is in the Reply chunk (version 1)"""
     directory_and_long_reply(t)
 
 
 def filled_in_order(used, offered):
-    """Each segment is full before the next one has anything."""
+    """Whether each segment is full before the next one is used"""
     for i, (s, o) in enumerate(zip(used, offered)):
         if s.length > o.length or s.length < o.length and any(x.length for x in used[i + 1:]):
             return False
@@ -148,7 +148,7 @@ def filled_in_order(used, offered):
 
 @case('C-090 C-091 S45', needs='export')
 def reply_too_long(t):
-    """A Reply that fits nowhere gets REPLY_RESOURCE with the bytes that it needs"""
+    """A Reply that fits nowhere gets REPLY_RESOURCE with its length"""
     handle = t.file(DATA)
     message = t.call(READ, rpc.read_arguments(handle, len(DATA)))
     need = t.error(message, REPLY_RESOURCE).arguments[0]
@@ -164,7 +164,7 @@ def reply_too_long(t):
 
 @case('C-024 C-005 C-090', needs='export')
 def replies_of_a_client_without_properties(t):
-    """A client that has said nothing of itself is sent 4096 bytes at most"""
+    """Sends to a client without properties are limited to 4096 bytes"""
     handle = t.file(DATA)
     for count in (3900, 4000, 4100):
         message = t.call(READ, rpc.read_arguments(handle, count))
@@ -174,13 +174,13 @@ def replies_of_a_client_without_properties(t):
 
 @case('E-10 E-11', needs='export')
 def write_chunk(t):
-    """Data of READ come in the Write chunk, whose segments come back with their lengths"""
+    """READ data are in the Write chunk, whose segments return with the used lengths"""
     read_into_chunk(t)
 
 
 @case('E-10 E-11', version=1, needs='export')
 def write_chunk_version_one(t):
-    """So they do in version 1"""
+    """READ data are in the Write chunk, whose segments return with the used lengths (version 1)"""
     read_into_chunk(t)
 
 
@@ -203,7 +203,7 @@ def read_into_chunk(t):
 
 @case('E-07 E-08 E-09', needs='export')
 def no_padding(t):
-    """READ of 5 bytes writes 5 bytes, to a chunk that has no room for more"""
+    """READ of 5 bytes writes 5 bytes, without padding"""
     handle = t.file(b'abcdefgh')
     region = t.memory(64).write(b'\xee' * 64)
     answer = t.answered(t.call(READ, rpc.read_arguments(handle, 5),
@@ -216,7 +216,7 @@ def no_padding(t):
 
 @case('E-10 S10')
 def unused_write_chunks(t):
-    """Write chunks that the Reply has no use for come back with lengths of 0"""
+    """Unused Write chunks return with lengths of 0"""
     region = t.memory(4096)
     writes = [t.segments(region, 2048, 2), t.segments(region, 2048, 3, at=2048)]
     answer = t.answered(t.null(writes=writes))
@@ -228,13 +228,13 @@ def unused_write_chunks(t):
 
 @case('E-10', version=1)
 def unused_write_chunks_version_one(t):
-    """So they do in version 1"""
+    """Unused Write chunks return with lengths of 0 (version 1)"""
     unused_write_chunks(t)
 
 
 @case('S10 E-10', needs='export')
 def write_chunk_without_segments(t):
-    """A Write chunk of no segments: the data come inline, and the chunk comes back"""
+    """With a Write chunk without segments, the data are inline and the chunk returns"""
     handle = t.file(b'inline')
     answer = t.answered(t.call(READ, rpc.read_arguments(handle, 6), writes=[[]]))
     check([list(c) for c in answer.message.writes] == [[]], f'{answer.message.writes}')
@@ -244,7 +244,7 @@ def write_chunk_without_segments(t):
 
 @case('C-086 C-087 C-088 S45', needs='export')
 def write_chunk_too_small(t):
-    """READ into too small a chunk gets WRITE_RESOURCE: which chunk, and its bytes"""
+    """READ into a chunk that is too small gets WRITE_RESOURCE with the chunk and the length"""
     handle = t.file(DATA)
     region = t.memory(8192)
     message = t.call(READ, rpc.read_arguments(handle, len(DATA)),
@@ -258,13 +258,13 @@ def write_chunk_too_small(t):
 
 
 def lengths(answer):
-    """Of the segments of each Write chunk"""
+    """Returns the lengths of the segments in each Write chunk."""
     return [[s.length for s in chunk] for chunk in answer.message.writes]
 
 
 @case('E-10', needs='export')
 def write_chunk_and_an_error_of_nfs(t):
-    """READ that fails leaves the Write chunk unused"""
+    """A READ that fails leaves the Write chunk unused"""
     region = t.memory(4096)
     answer = t.answered(t.call(READ, rpc.read_arguments(t.target.root, 100),
                                writes=[t.segments(region)]))
@@ -274,13 +274,13 @@ def write_chunk_and_an_error_of_nfs(t):
 
 @case('E-02 E-05', needs='export')
 def read_chunk(t):
-    """WRITE takes its data from a Read chunk, of one segment and of several"""
+    """WRITE takes its data from a Read chunk of one or several segments"""
     write_from_chunk(t)
 
 
 @case('E-02 E-05', version=1, needs='export')
 def read_chunk_version_one(t):
-    """So it does in version 1"""
+    """WRITE takes its data from a Read chunk of one or several segments (version 1)"""
     write_from_chunk(t)
 
 
@@ -297,7 +297,7 @@ def write_from_chunk(t):
 
 @case('E-10', needs='export')
 def largest_payload(t):
-    """WRITE and READ of as many bytes as the server takes pass through one segment"""
+    """WRITE and READ of the server's maximum use a single segment"""
     answer = t.answered(t.call(FSINFO, opaque(t.target.root)))
     at = rpc.post_op_attr(answer.results, 4)
     rtmax, wtmax = (number_at(answer.results, at + offset) for offset in (0, 12))
@@ -321,7 +321,7 @@ def largest_payload(t):
 
 @case('E-07', needs='export')
 def read_chunk_without_padding(t):
-    """WRITE of 5 bytes from a Read chunk of 5 bytes"""
+    """WRITE takes 5 bytes from a Read chunk of 5 bytes"""
     handle = t.file()
     region = t.memory(5).write(b'abcde')
     message = t.call(WRITE, rpc.write_arguments(handle, 5))
@@ -346,7 +346,7 @@ def nomsg_with_a_read_chunk(t):
 
 @case('C-082 C-081', needs='export')
 def a_refused_write_changes_nothing(t):
-    """WRITE with a header that is refused does not write"""
+    """A WRITE whose header is rejected does not write"""
     handle = t.file(b'before')
     message = t.call(WRITE, rpc.write_arguments(handle, 6, b'after!'))
     t.error(message.with_word(6, 2), BAD_XDR)
@@ -356,7 +356,7 @@ def a_refused_write_changes_nothing(t):
 
 @case('C-082 E-24', version=1, needs='export')
 def a_refused_write_changes_nothing_version_one(t):
-    """WRITE with a header of version 1 that is refused does not write"""
+    """A WRITE whose header is rejected does not write (version 1)"""
     handle = t.file(b'before')
     message = t.call(WRITE, rpc.write_arguments(handle, 6, b'after!'))
     t.error(message.with_word(3, 9), ERR_CHUNK)
@@ -365,7 +365,7 @@ def a_refused_write_changes_nothing_version_one(t):
 
 @case('E-19', needs='export')
 def only_data_go_in_write_chunks(t):
-    """FSINFO has nothing that goes in a Write chunk: it comes inline beside one"""
+    """FSINFO has no data for a Write chunk: its results are inline"""
     region = t.memory(4096)
     answer = t.answered(t.call(FSINFO, opaque(t.target.root), writes=[t.segments(region)]))
     check(not any(region.read()), 'written to')
@@ -374,7 +374,7 @@ def only_data_go_in_write_chunks(t):
 
 @case('E-19 E-25', needs='export')
 def readdir_in_the_reply_chunk(t):
-    """READDIRPLUS that does not fit comes in the Reply chunk"""
+    """A READDIRPLUS reply that does not fit is in the Reply chunk"""
     for _ in range(30):
         t.file()
     region = t.memory(32768)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Calls of a server to a client: how many, how long, and after a connection was lost."""
+"""Calls of a server to a client: their number and size, and lost connections."""
 
 import time
 
@@ -14,14 +14,14 @@ from .client_replies import is_nfs
 
 
 def is_answer(got, call):
-    """A Reply to it, or SYSTEM from a client without a callback service."""
+    """Whether this is a Reply to the Call, or SYSTEM from a client without a callback service"""
     return got.xid == call.number and (
         isinstance(got, Error) and got.code == wire.SYSTEM or
         isinstance(got, Rpc) and got.direction == wire.REPLY)
 
 
 def answers(t, calls):
-    """All are sent at once, and each gets its answer; the last grant."""
+    """Sends all Calls at once, and waits for their answers; returns the last grant."""
     t.send(*calls)
     left, grant = {c.number: c for c in calls}, 0
     while left:
@@ -36,7 +36,7 @@ def answers(t, calls):
 
 @case('B-09 B-04', plays='server')
 def as_many_calls_as_are_granted(t):
-    """As many Calls at once as the client grants find a Receive, and are answered"""
+    """Concurrent Calls up to the client's grant find Receives, and are answered"""
     with under_way(t):
         grant = min(answers(t, [call_of_the_server(t)]), 48)
         for _ in range(3):
@@ -45,7 +45,7 @@ def as_many_calls_as_are_granted(t):
 
 @case('B-06', plays='server')
 def more_calls_than_are_granted(t):
-    """More are answered, each with something, or end the connection; the client goes on"""
+    """Calls beyond the grant are answered or end the connection, and the client recovers"""
     t.accept(receives=128)
     t.negotiate()
     call = t.serve_until(rpc.FSINFO)
@@ -59,7 +59,7 @@ def more_calls_than_are_granted(t):
 
 @case('B-10', plays='server')
 def calls_after_a_reconnect(t):
-    """On a new connection there are Receives for Replies and for Calls of the server"""
+    """A new connection has Receives for Replies and for Calls of the server"""
     t.negotiate()
     call = t.serve_until(rpc.FSINFO)
     grant = min(answers(t, [call_of_the_server(t)]), 48)
@@ -74,19 +74,19 @@ def calls_after_a_reconnect(t):
 
 @case('B-08', plays='server')
 def a_message_that_finds_no_receive(t):
-    """A message that finds no Receive ends the connection, and the client comes again"""
+    """A message that finds no Receive ends the connection, and the client reconnects"""
     t.accept(receives=0, retries=0)
     t.accept()
     t.any_version()
     t.succeeds()
 
 
-# The Receives that a server has, and how long a client may take to give up.
+# The server's Receives, and the seconds that a client may take to give up
 FEW, HANGS = 8, 27
 
 
 def rest(t):
-    """All that came on a connection, which has to be lost."""
+    """Returns the xids that arrive until the connection is lost."""
     came = []
     try:
         while (got := t.receive(5)) is not None:
@@ -98,7 +98,7 @@ def rest(t):
 
 @case('C-106 S46', plays='server')
 def reads_that_hang(t):
-    """RDMA Reads of a Call of the server that get no response end the connection, after a while"""
+    """RDMA Reads of a server's Call that get no response end the connection eventually"""
     t.accept(receives=FEW)
     t.negotiate(Prop(RBSIZ, 4096), Prop(wire.BRS, wire.BRS_GENL))
     if t.takes != wire.BRS_GENL:
@@ -146,7 +146,7 @@ def a_call_that_is_too_long(t):
 
 @case('B-14 S31', plays='server')
 def calls_that_are_too_short(t):
-    """A Call cut short is dropped, refused, or ends the connection; the client goes on"""
+    """A truncated Call is dropped, rejected, or ends the connection; the client recovers"""
     with under_way(t):
         for length in (4, 12, 20, 36, 40, 60):
             whole = call_of_the_server(t)
@@ -158,7 +158,7 @@ def calls_that_are_too_short(t):
 
 @case('B-19 B-16 B-20 S24', plays='server')
 def a_call_in_version_one(t):
-    """In version 1 a Call gets a Reply of version 1, or nothing: Replies go on"""
+    """In version 1 a Call gets a Reply of version 1 or no answer, and the RPCs continue"""
     said = t.probe().message
     t.send(Error(said.xid, wire.VERS, (1, 1), 2))
     call = t.serve_until(rpc.FSINFO)
@@ -173,7 +173,7 @@ def a_call_in_version_one(t):
 
 @case('C-035 S20', plays='server')
 def a_client_that_takes_no_calls(t):
-    """With BRS NONE a Call gets SYSTEM, and the client goes on"""
+    """With BRS NONE a Call gets SYSTEM, and the client continues"""
     t.negotiate()
     if t.takes != wire.BRS_NONE:
         raise NotApplicable('the client takes Calls')
@@ -187,7 +187,7 @@ def a_client_that_takes_no_calls(t):
 
 
 def session_of(operation):
-    """Whether a Call is a COMPOUND that begins with this operation of NFSv4.1"""
+    """Returns a test for COMPOUNDs that begin with this operation of NFSv4.1."""
     def wanted(call):
         if not is_nfs(call, 1) or rpc.number_at(call.body, 16) != 4:
             return False
@@ -200,7 +200,7 @@ def session_of(operation):
 
 
 def called_at(t, operation):
-    """A Call when the client asks for this gets a Reply, or SYSTEM; the client goes on."""
+    """A Call during this operation gets a Reply or SYSTEM, and the client continues."""
     t.negotiate()
     call = t.serve(session_of(operation))
     if call is None:
@@ -210,7 +210,8 @@ def called_at(t, operation):
     got = answer(t)
     check(is_answer(got, back), f'{got}')
     t.answer(call)
-    # Data of a COMPOUND are placed in no Write chunk here, and the client would read on.
+    # The tester places no data of a COMPOUND in Write chunks, so the client would repeat
+    # the READ.
     call = t.serve(lambda c: c.writes, 20)
     if call is not None:
         t.send(Error(call.number, wire.WRITE_CHUNKS, (0,), credit=t.grant))
@@ -219,19 +220,19 @@ def called_at(t, operation):
 
 @case('S24', plays='server')
 def a_call_before_a_session(t):
-    """A Call to a client that has not asked for a session gets a Reply, or SYSTEM"""
+    """A Call before the client creates a session gets a Reply or SYSTEM"""
     called_at(t, EXCHANGE_ID)
 
 
 @case('S24', plays='server')
 def a_call_as_a_session_begins(t):
-    """So does one to a client that is asking for it"""
+    """A Call while the client creates a session gets a Reply or SYSTEM"""
     called_at(t, CREATE_SESSION)
 
 
 @case('C-038', plays='server')
 def a_call_of_a_server_without_brs(t):
-    """A Call of a server that has not said what it sends is answered inline"""
+    """A Call of a server without BRS is answered inline"""
     with under_way(t, Prop(RBSIZ, 4096)):
         call = call_of_the_server(t)
         t.send(call)
@@ -242,7 +243,7 @@ def a_call_of_a_server_without_brs(t):
 
 @case('C-014 C-040 C-041', plays='server')
 def a_feature_is_known_entirely(t):
-    """A client with properties accepts each of the four messages about them"""
+    """A client with properties accepts each of the four messages about properties"""
     with under_way(t):
         got = t.answer_to(wire.reqprop(t.xid(), [Prop(RBSIZ, 4096)]))
         if isinstance(got, Error):

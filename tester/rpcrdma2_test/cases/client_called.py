@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Calls of a server whose answers find no Receive there: the client of kunit/echo."""
+"""Calls of a server whose answers find no Receive, with the client of kunit/echo."""
 
 import time
 
@@ -11,13 +11,15 @@ from .client_chunks import AT, SEED, begun, called, echo, memory, pattern, repli
 from .client_errors import answer
 
 FEW = 4                         # Receives of the server
-STEP = 8                        # Calls that the client takes in a moment
+STEP = 8                        # Calls that the client accepts at a time
 
 
 def fill(t):
     """
-    Calls whose first answers find a Receive. Twice as many as are granted hang, and have a
-    request of the client each; then the answers wait. Returns how many are granted, too.
+    Sends Calls until the client's answers wait; returns them and the grant.
+
+    The first answers find a Receive. Then answers to twice the grant hang and hold a request of
+    the client each; later answers wait.
     """
     grant = replied(t, echo(t)).credit
     calls = [echo(t) for _ in range(3 * grant + FEW)]
@@ -38,7 +40,7 @@ def a_call_has_its_reply(t):
 
 @case('C-038', plays='server')
 def a_call_of_a_server_without_brs(t):
-    """So does one of a server that has not said which Calls it makes, inline or with a chunk"""
+    """A Call of a server without BRS gets its Reply, inline or with a chunk"""
     with called(t, Prop(wire.RBSIZ, 4096)):
         replied(t, echo(t, 1000), proc=wire.MSG, version=2)
         data = pattern(SEED, 8192)
@@ -47,7 +49,7 @@ def a_call_of_a_server_without_brs(t):
 
 @case('B-16 B-19 B-07 S35', plays='server')
 def a_call_in_version_one(t):
-    """In version 1 it gets a Reply of version 1, with three empty lists"""
+    """A Call in version 1 gets a Reply of version 1 with three empty lists"""
     said = t.probe().message
     t.send(Error(said.xid, wire.VERS, (1, 1), 2))
     with begun(t):
@@ -57,7 +59,7 @@ def a_call_in_version_one(t):
 
 @case('C-035 S20', plays='server')
 def a_service_that_takes_no_calls(t):
-    """With BRS NONE a Call gets SYSTEM, also where there is the service, and the client goes on"""
+    """With BRS NONE a Call gets SYSTEM, even with the service, and the client continues"""
     t.negotiate(Prop(wire.RBSIZ, 4096), Prop(wire.BRS, wire.BRS_GENL))
     if t.takes != wire.BRS_NONE:
         raise NotApplicable('the client takes Calls')
@@ -71,7 +73,7 @@ def a_service_that_takes_no_calls(t):
 
 @case('S24 S46 B-06', plays='server')
 def a_request_is_kept_for_an_error(t):
-    """Calls more than the client answers get SYSTEM, while it has a request, and lose no other"""
+    """While a request is left, excess Calls get SYSTEM, and all other Calls are answered"""
     t.accept(receives=FEW)
     with called(t):
         calls, grant = fill(t)
@@ -88,7 +90,7 @@ def a_request_is_kept_for_an_error(t):
 
 @case('S46', plays='server')
 def no_request_for_an_error(t):
-    """Where there is no request for that answer either the connection ends"""
+    """Without a request for that answer the connection ends"""
     t.accept(receives=FEW)
     with called(t):
         _, grant = fill(t)
@@ -102,7 +104,7 @@ def no_request_for_an_error(t):
 
 @case('S46', plays='server', needs='set')
 def answers_to_no_connection(t):
-    """What waits to answer when the connection ends does not hold up the callback service"""
+    """Answers that wait when the connection ends do not delay the callback service"""
     t.accept(receives=FEW)
     with called(t):
         t.set('unanswered', 0)
@@ -114,7 +116,7 @@ def answers_to_no_connection(t):
 
 @case('S46', plays='server')
 def answers_that_hang(t):
-    """Answers wait, and hold up the callback service, for some seconds: the connection ends"""
+    """Answers that wait for some seconds, and delay the callback service, end the connection"""
     t.accept(receives=FEW)
     with called(t):
         fill(t)

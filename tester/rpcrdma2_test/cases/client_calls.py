@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The form of a client's Calls, seen while the command works with files."""
+"""The form of a client's Calls while the command works with files."""
 
 import struct
 
@@ -10,7 +10,7 @@ from ..wire import BRS, BRS_INLINE, NOMSG, RBSIZ, Error, Prop, Rpc, u32
 
 
 def watch(t, size=4096):
-    """All Calls of a run of the command, which has to succeed."""
+    """Returns all Calls of a run of the command, which has to succeed."""
     seen = []
     t.own = size
     t.any_version()
@@ -22,7 +22,7 @@ def watch(t, size=4096):
 
 @case('C-061 C-067 C-072 C-010 E-01 E-21', plays='server')
 def every_call_is_well_formed(t):
-    """Each message decodes to its end; xid, direction and handle are what they must be"""
+    """Each message decodes to its end; xid, direction and handle are valid"""
     for call in watch(t):
         check(call.version in (1, 2) and call.direction == wire.CALL, f'{call}')
         check(call.inv_handle == 0 or call.inv_handle in call.handles(), f'{call}')
@@ -47,14 +47,14 @@ def positions(t):
         check((0 in at) == (call.proc == NOMSG), f'{call}')
         check(call.proc == NOMSG or all(p <= len(call.body) for p in at), f'{call}')
         check(all(s.length for _, s in call.reads), f'empty segments: {call}')
-        # The Read chunk of an NFSv3 Call ends the message
+        # The Read chunk of an NFSv3 Call ends the message.
         check(call.proc == NOMSG or not at or at[-1] == len(call.body),
               f'inline behind a chunk: {call}')
 
 
 @case('C-001 C-029 E-13 E-29', plays='server')
 def larger_receives(t):
-    """What fits in the server's RBSIZ goes inline"""
+    """Calls that fit the server's RBSIZ are inline"""
     calls = [c for c in watch(t, 16384) if c.version == 2]
     if not calls:
         raise NotApplicable('the client does not speak version 2')
@@ -73,7 +73,7 @@ def no_reply_chunk_for_small_replies(t):
 
 @case('C-002 E-15', plays='server')
 def reply_chunk_for_large_replies(t):
-    """READDIR and READDIRPLUS of more than fits offer a Reply chunk"""
+    """READDIR and READDIRPLUS whose results may not fit offer a Reply chunk"""
     listings = {rpc.READDIR, rpc.READDIRPLUS}
     calls = [c for c in watch(t) if c.body and rpc.number_at(c.body, 20) in listings and
              rpc.number_at(c.body, 12) == rpc.NFS]
@@ -99,7 +99,7 @@ def only_data_go_in_chunks(t):
 
 @case('S10', plays='server')
 def no_empty_chunks(t):
-    """No chunk has no segments, and no segment no bytes"""
+    """No chunk is without segments, and no segment without bytes"""
     for call in watch(t):
         for chunk in [*call.writes, call.reply]:
             check(chunk is None or chunk and all(s.length for s in chunk), f'{call}')
@@ -107,14 +107,14 @@ def no_empty_chunks(t):
 
 @case('E-22', plays='server')
 def never_done(t):
-    """No DONE, no MSGP, and no Read list in what is no Call"""
+    """The client sends no DONE, no MSGP, and no Read list except in Calls"""
     for call in watch(t):
         check(call.proc in (wire.MSG, NOMSG), f'{call}')
 
 
 @case('C-045 C-047 C-033', plays='server')
 def frozen_properties(t):
-    """The client asks for no change of what may not change, nor changes what it froze"""
+    """The client neither requests changes of frozen properties nor changes those it has frozen"""
     t.own = 4096
     said = t.negotiate()
     frozen = [p.which for n, p in enumerate(said.sets[0]) if n in said.sets[1]]
@@ -127,7 +127,7 @@ def frozen_properties(t):
 
 @case('E-12', plays='server')
 def write_list_of_a_reply_without_data(t):
-    """A READ that fails is over, whatever the Write list of its Reply says"""
+    """A failed READ ends, whatever the Write list of its Reply contains"""
     t.any_version()
     call = t.serve(lambda c: c.writes)
     if call is None:
@@ -138,7 +138,7 @@ def write_list_of_a_reply_without_data(t):
 
 
 def under_way(t):
-    """For each Call that comes, all that wait; when none comes the oldest is answered."""
+    """Yields all waiting Calls after each arrival; answers the oldest if no other one arrives."""
     waiting = []
     for _ in range(400):
         try:
@@ -157,7 +157,7 @@ def under_way(t):
 
 @case('B-03', plays='server')
 def calls_within_the_grant(t):
-    """There are never more Calls under way than the last grant"""
+    """Outstanding Calls never exceed the last grant"""
     t.grant = 2
     t.any_version()
     t.answer(t.next_call())
@@ -170,7 +170,7 @@ def calls_within_the_grant(t):
 
 
 def several_under_way(t):
-    """Serves until two Calls wait for their answers, which they do not get."""
+    """Serves until two Calls are outstanding; returns both without an answer."""
     t.negotiate()
     for waiting in under_way(t):
         if len(waiting) == 2:
@@ -180,7 +180,7 @@ def several_under_way(t):
 
 @case('C-097', plays='server')
 def one_of_several_before_the_first_grant(t):
-    """Of Calls that wait for a connection one comes; the others when that is answered"""
+    """Of Calls that wait for a connection, one is sent; its answer releases the others"""
     several_under_way(t)
     t.accept()
     got = t.receive()
@@ -206,7 +206,7 @@ def grant_of_none(t):
 
 @case('S26', plays='server')
 def a_grant_wakes_calls(t):
-    """A Call that waits for a credit comes when a CONNPROP of the server grants one"""
+    """A Call that waits for a credit is sent when a CONNPROP of the server grants one"""
     t.grant = 1
     t.negotiate()
     first = t.serve(lambda c: c.body.endswith((rpc.opaque(b'x'), rpc.opaque(b'y'))))
@@ -224,7 +224,7 @@ def a_grant_wakes_calls(t):
 
 @case('E-27', plays='server')
 def handles_die_with_their_rpc(t):
-    """The handle of an RPC that has ended is dead"""
+    """The handles of an RPC are invalid after its end"""
     t.any_version()
     old = t.serve(lambda c: c.reads or c.writes or c.reply)
     if old is None:
@@ -237,7 +237,7 @@ def handles_die_with_their_rpc(t):
 
 
 def is_dead(t, segment, read):
-    """The handle can not be used, which ends the connection."""
+    """Using the handle has to fail, which ends the connection."""
     region = t.endpoint.region(4)
     try:
         t.endpoint.rdma(region, 4, segment.handle, segment.offset, read)
@@ -248,7 +248,7 @@ def is_dead(t, segment, read):
 
 @case('E-27', plays='server')
 def invalidation_of_one_handle(t):
-    """When the server invalidates one handle of an RPC the others die as well"""
+    """When the server invalidates one handle of an RPC, the others become invalid too"""
     t.negotiate()
     old = t.serve(lambda c: c.inv_handle and not c.writes and len(c.reply or ()) > 1)
     if old is None:
@@ -261,7 +261,7 @@ def invalidation_of_one_handle(t):
 
 @case('C-006', plays='server')
 def nominated_handles_are_of_one_rpc(t):
-    """A handle that is nominated is one of its Call, and of no Call before"""
+    """A nominated handle belongs to its Call, and to no earlier Call"""
     seen, count = set(), 0
     for call in watch(t, 1024):
         if call.inv_handle:
@@ -275,7 +275,7 @@ def nominated_handles_are_of_one_rpc(t):
 
 @case('C-098', plays='server')
 def first_rpc_of_a_connection(t):
-    """A Call that goes first, to a server that says nothing, has 1024 bytes at most"""
+    """A Call that is sent first, to a silent server, has at most 1024 bytes"""
     t.negotiate()
     call = t.serve(lambda c: 1024 < len(c.encode()) <= 4096)
     if call is None:
@@ -293,7 +293,7 @@ def first_rpc_of_a_connection(t):
 
 @case('C-006', plays='server')
 def invalidation_is_taken(t):
-    """A Reply with invalidation of the nominated handle is taken"""
+    """A Reply that invalidates the nominated handle is accepted"""
     t.negotiate()
     call = t.serve(lambda c: c.inv_handle and not c.writes and not c.reads)
     if call is None:

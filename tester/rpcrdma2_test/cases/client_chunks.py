@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Calls of a server with chunks, to a client that takes them: the RPC program of
-kunit/echo. What the client's service is asked to verify it has verified.
+Calls of a server with chunks, to a client that accepts them: the RPC program of kunit/echo. The
+client's service verifies the data of Calls that ask for it.
 """
 
 import struct
@@ -15,17 +15,17 @@ from .client_errors import answer
 
 PROGRAM, ECHO = 0x20070100, 1
 SEED = 0xc0ffee
-AT = 60                         # where data begin in a Call: behind header and arguments
+AT = 60                         # offset of the data in a Call: after header and arguments
 
 
 def pattern(seed, length):
-    """Data of this seed, as kunit/echo/data.c makes them."""
+    """Returns the data of this seed, as kunit/echo/data.c creates them."""
     words = (((seed ^ at) * 0x9e3779b1 + at) & 0xffffffff for at in range(0, length, 4))
     return b''.join(struct.pack('<I', word) for word in words)[:length]
 
 
 def echo(t, length=0, want=0, data=None):
-    """A Call with so many bytes of data, all of it inline, for a Reply with as many"""
+    """Returns a Call with LENGTH bytes of inline data, for a Reply with WANT bytes."""
     number = t.xid()
     arguments = u32(SEED, want, 0, 0, length) + (pattern(SEED, length) if data is None else data)
     body = rpc.call(number, ECHO, arguments, PROGRAM, 1, cred=u32(0, 0, 0, 0))
@@ -33,14 +33,14 @@ def echo(t, length=0, want=0, data=None):
 
 
 def memory(t, data, length=None, skip=0):
-    """A segment with these bytes"""
+    """Returns a segment with these bytes."""
     region = t.endpoint.region(skip + len(data)).write(data, skip)
     return Segment(region.handle, len(data) if length is None else length,
                    region.address + skip)
 
 
 def room(t, *lengths):
-    """Memory for a Reply, and segments of these lengths of it"""
+    """Returns memory for a Reply, and segments of it with these lengths."""
     region, segments, at = t.endpoint.region(max(sum(lengths), 1)), [], 0
     for length in lengths:
         segments.append(Segment(region.handle, length, region.address + at))
@@ -49,7 +49,7 @@ def room(t, *lengths):
 
 
 def finish(t, call):
-    """It has the data that it should have, and so has its Reply."""
+    """Checks the data of the client's RPC, answers it, and waits for the command's success."""
     message = t.contents(call)
     seed, want, _, _, length = struct.unpack_from('>5I', message, 40)
     check(length and message[AT:AT + length] == pattern(seed, length), 'other data in the Call')
@@ -59,7 +59,7 @@ def finish(t, call):
 
 @contextmanager
 def called(t, *said):
-    """What the server says while an RPC of the client waits; that ends well."""
+    """Runs the body while an RPC of the client waits, in version 2; the RPC then has to succeed."""
     t.negotiate(*said or (Prop(RBSIZ, 4096), Prop(BRS, wire.BRS_GENL)))
     if t.takes != wire.BRS_GENL:
         raise NotApplicable('the client takes no Call with chunks')
@@ -69,7 +69,7 @@ def called(t, *said):
 
 @contextmanager
 def begun(t):
-    """The same, when it is settled what is spoken"""
+    """The same, after the version has been negotiated."""
     bind = t.next_call()
     if rpc.number_at(bind.body, 12) != PROGRAM:
         raise NotApplicable('the client is not the one of kunit/echo')
@@ -80,7 +80,7 @@ def begun(t):
 
 
 def replied(t, message, want=0, **expected):
-    """The Reply: nothing of the Call's data was wrong."""
+    """Sends a Call; its Reply must report no wrong data."""
     t.send(message)
     got = answer(t)
     check(isinstance(got, Rpc) and got.xid == message.number, f'{got}')
@@ -92,7 +92,7 @@ def replied(t, message, want=0, **expected):
 
 
 def loses(t, message):
-    """The connection ends for it; the client's own RPC comes again on the next one."""
+    """The message has to end the connection; the client repeats its own RPC on the next one."""
     try:
         t.send(message)
         got = answer(t)
@@ -104,7 +104,7 @@ def loses(t, message):
 
 @case('C-037 E-02 E-05 E-07', plays='server')
 def data_in_chunks(t):
-    """A Call in Read chunks, of which some are at odd addresses, is read as it is"""
+    """A Call in Read chunks, some of them unaligned, is read correctly"""
     with called(t):
         data, call = pattern(SEED, 8192), echo(t, 8192)
         head = call.body[:AT]
@@ -125,7 +125,7 @@ def data_in_chunks(t):
 
 @case('S09 C-081 E-02 E-05', plays='server')
 def wrong_positions(t):
-    """A Read chunk within the RPC header, behind the end, or within another: BAD_XDR"""
+    """A Read chunk within the RPC header, beyond the end, or within another one gets BAD_XDR"""
     with called(t):
         here = memory(t, pattern(SEED, 64))
         for positions in (*((at,) for at in (4, 8, 20, 24, 36, AT - 22, AT + 2, AT + 4, 4096)),
@@ -136,7 +136,7 @@ def wrong_positions(t):
 
 @case('S07 E-03 E-04 C-081', plays='server')
 def wrong_position_zero(t):
-    """A Position-Zero chunk beside an inline Call, none where there has to be one: BAD_XDR"""
+    """An unexpected or a missing Position-Zero chunk gets BAD_XDR"""
     with called(t):
         call = echo(t, 64)
         whole = memory(t, call.body)
@@ -150,7 +150,7 @@ def wrong_position_zero(t):
 
 @case('S08 S06 C-081', plays='server')
 def another_call_in_position_zero(t):
-    """A Position-Zero chunk with the Call of another xid, a Reply, no Call: BAD_XDR"""
+    """A Position-Zero chunk with another xid, with a Reply or without a Call gets BAD_XDR"""
     with called(t):
         for body in (echo(t).body, rpc.reply(1) + bytes(40), bytes(64)):
             message = echo(t).but(proc=NOMSG, body=b'', reads=((0, memory(t, body)),))
@@ -159,7 +159,7 @@ def another_call_in_position_zero(t):
 
 @case('C-106 C-093', plays='server')
 def more_than_the_service_takes(t):
-    """A Call of more than the service takes, which is not there: SYSTEM, and nothing is read"""
+    """A Call that exceeds the service's limit gets SYSTEM, and nothing is read"""
     with called(t):
         for length in (0x7fffffff, 64 << 20):
             message = echo(t).but(reads=((AT, Segment(1, length)),))
@@ -168,7 +168,7 @@ def more_than_the_service_takes(t):
 
 @case('C-086 C-087 C-088 S45', plays='server')
 def write_chunk_too_small(t):
-    """A Write chunk that its result does not fit: WRITE_RESOURCE, which one, how much"""
+    """A Write chunk too small for its result gets WRITE_RESOURCE, with its number and the length"""
     with called(t):
         for lengths in ((100,), (4096, 95), (1,)):
             region, chunk = room(t, *lengths)
@@ -179,7 +179,7 @@ def write_chunk_too_small(t):
 
 @case('C-089 C-091 S45', plays='server')
 def reply_chunk_too_small(t):
-    """A Reply chunk too small for the Reply, or none: REPLY_RESOURCE, how much"""
+    """A missing or small Reply chunk gets REPLY_RESOURCE, with the length"""
     with called(t):
         for chunk in (None, room(t, 100)[1], room(t, 4000, 4035)[1]):
             got = t.refused(echo(t, want=8000).but(reply=chunk), wire.REPLY_RESOURCE)
@@ -188,7 +188,7 @@ def reply_chunk_too_small(t):
 
 @case('C-037 E-06 E-10 E-12', plays='server')
 def results_in_chunks(t):
-    """A Reply in a Write chunk, or a Reply chunk, of the size that it needs"""
+    """A Reply fills a Write chunk or a Reply chunk with exactly the needed length"""
     with called(t):
         data = pattern(SEED ^ 0xffffffff, 8000)
         region, chunk = room(t, 4097, 3903)
@@ -203,7 +203,7 @@ def results_in_chunks(t):
 
 @case('C-106 S46', plays='server')
 def freed_memory(t):
-    """A Read chunk in memory that was deregistered ends the connection, and nothing else"""
+    """A Read chunk in deregistered memory ends the connection, and nothing else"""
     with called(t):
         here = memory(t, pattern(SEED, 4096))
         t.endpoint.regions.pop().free()
@@ -212,7 +212,7 @@ def freed_memory(t):
 
 @case('C-106 S46', plays='server')
 def less_memory_than_a_segment_says(t):
-    """So does a segment of more bytes than the memory has"""
+    """A segment that is longer than its memory ends the connection"""
     with called(t):
         here = memory(t, pattern(SEED, 4096), 12288)
         loses(t, echo(t, 12288, data=b'').but(reads=((AT, here),)))
@@ -220,7 +220,7 @@ def less_memory_than_a_segment_says(t):
 
 @case('C-106 S46', plays='server')
 def freed_memory_of_a_reply(t):
-    """So does a Write chunk in memory that was deregistered"""
+    """A Write chunk in deregistered memory ends the connection"""
     with called(t):
         _, chunk = room(t, 8000)
         t.endpoint.regions.pop().free()

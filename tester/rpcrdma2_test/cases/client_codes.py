@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Each error that a client can get for an RPC or give for a Call, beside client_errors."""
+"""Other errors that a client gets for an RPC, or sends for a Call, see client_errors."""
 
 from .. import rpc, wire
 from ..endpoint import Lost
@@ -11,7 +11,7 @@ CALLBACK = 0x40000000
 
 
 def most_segments(call):
-    """Of the chunks of a Call, the most that one has."""
+    """Returns the largest number of segments in a chunk of the Call."""
     positions = [p for p, _ in call.reads]
     return max([0, *(positions.count(p) for p in positions),
                 *(len(c) for c in call.writes), len(call.reply or ())])
@@ -21,7 +21,8 @@ def refuse_segments(t):
     """
     Refuses the first Call with a chunk of several segments.
 
-    A client that may have no Read chunks for data has such Calls sooner.
+    READ_CHUNKS makes the client send such Calls sooner, because it then uses no Read chunks for
+    data.
     """
     first = refuse(t, with_data, wire.READ_CHUNKS, 0)
     while True:
@@ -37,7 +38,7 @@ def refuse_segments(t):
 
 @case('S42', plays='server')
 def segments(t):
-    """SEGMENTS with 1: the Call comes once more with one segment in each chunk, as do others"""
+    """After SEGMENTS with 1, this Call and later ones have one segment in each chunk"""
     first = refuse_segments(t)
     again = t.serve(lambda c: c.number == first.number)
     check(again is not None, 'it does not come again')
@@ -50,7 +51,7 @@ def segments(t):
 
 @case('S42 S45', plays='server')
 def what_was_learnt_is_kept(t):
-    """READ_CHUNKS with 0 holds for the Calls of the connection that come later"""
+    """READ_CHUNKS with 0 is valid for later Calls of the connection"""
     first = refuse(t, with_data, wire.READ_CHUNKS, 0)
     again = t.serve(lambda c: c.number == first.number)
     check(again is not None and not with_data(again), f'{again}')
@@ -62,7 +63,7 @@ def what_was_learnt_is_kept(t):
 
 @case('S14 C-092', plays='server')
 def no_guess_after_reply_resource(t):
-    """After REPLY_RESOURCE without a Reply chunk a Reply of more than 4096 bytes gets room"""
+    """After REPLY_RESOURCE without a Reply chunk, Replies above 4096 bytes get a chunk"""
     t.own = 16384
     first = refuse(t, lambda c: c.body and rpc.number_at(c.body, 20) == rpc.GETATTR and
                    not c.reply, wire.REPLY_RESOURCE, 100)
@@ -79,7 +80,7 @@ def no_guess_after_reply_resource(t):
 
 
 def memory_is_dead(t, first, again):
-    """No handle of a Call that was refused can be used when it comes again."""
+    """The handles of the refused Call must be invalid when the Call is repeated."""
     old = {s.handle: s for s in [*[s for _, s in first.reads],
                                  *[s for c in first.writes for s in c],
                                  *(first.reply or ())]}
@@ -91,34 +92,34 @@ def memory_is_dead(t, first, again):
         t.endpoint.rdma(region, 4, segment.handle, segment.offset, bool(first.reads))
     except Lost:
         t.accept()
-        t.peer = 4096               # what the client says of itself is not heeded
+        t.peer = 4096               # the client's properties are ignored here
         return t.succeeds()
     return check(False, f'the handle {segment.handle:#x} of a refused Call can be used')
 
 
 @case('E-27 S42', plays='server')
 def memory_of_a_refused_write(t):
-    """The memory of a Call that gets READ_CHUNKS is taken back before it comes again"""
+    """The memory of a Call that gets READ_CHUNKS is invalidated before it is repeated"""
     first = refuse(t, with_data, wire.READ_CHUNKS, 0)
     memory_is_dead(t, first, t.serve(lambda c: c.number == first.number))
 
 
 @case('E-27 S42', plays='server')
 def memory_of_a_refused_read(t):
-    """The memory of a Call that gets WRITE_CHUNKS is taken back before it comes again"""
+    """The memory of a Call that gets WRITE_CHUNKS is invalidated before it is repeated"""
     first = refuse(t, lambda c: c.writes, wire.WRITE_CHUNKS, 0)
     memory_is_dead(t, first, t.serve(lambda c: c.number == first.number))
 
 
 @case('E-27 C-092', plays='server')
 def memory_of_a_refused_call(t):
-    """The memory of a Call that gets SEGMENTS is taken back before it comes again"""
+    """The memory of a Call that gets SEGMENTS is invalidated before it is repeated"""
     first = refuse_segments(t)
     memory_is_dead(t, first, t.serve(lambda c: c.number == first.number))
 
 
 def comes_again(t, code, *arguments):
-    """The first MKDIR gets this; what it is on the next connection."""
+    """Answers the first MKDIR with this error; returns its repetition on the next connection."""
     t.negotiate()
     first = t.serve_until(rpc.MKDIR)
     t.send(Error(first.number, code, arguments, credit=t.grant))
@@ -133,19 +134,19 @@ def comes_again(t, code, *arguments):
 
 @case('S36 S42', plays='server')
 def vers(t):
-    """VERS for an RPC: the client finds the version anew, and sends the Call again"""
+    """After VERS for an RPC the client negotiates again and repeats the Call"""
     check(comes_again(t, wire.VERS, 1, 2).version == 2, 'in version 1')
 
 
 @case('S42', plays='server')
 def invalid_proc(t):
-    """INVALID_PROC for an RPC: the Call is sent again on another connection, in version 1"""
+    """After INVALID_PROC for an RPC the Call is repeated on another connection, in version 1"""
     check(comes_again(t, wire.INVALID_PROC).version == 1, 'in version 2')
 
 
 @case('S42', plays='server')
 def invalid_option(t):
-    """So it is after INVALID_OPTION"""
+    """After INVALID_OPTION for an RPC the Call is repeated on another connection, in version 1"""
     check(comes_again(t, wire.INVALID_OPTION).version == 1, 'in version 2')
 
 
@@ -157,7 +158,7 @@ def call_of_the_server(t, **fields):
 
 @case('C-081 C-076 C-077 S06', plays='server')
 def bad_calls(t):
-    """A Call of the server that does not decode gets BAD_XDR, with the client's grant"""
+    """A malformed Call of the server gets BAD_XDR, with the client's grant"""
     with under_way(t):
         good = call_of_the_server(t)
         for bad in (good.with_word(6, 2), good.with_word(7, 9), good.cut(40),
@@ -168,7 +169,7 @@ def bad_calls(t):
 
 @case('S35', plays='server')
 def answers_in_another_version(t):
-    """Replies and errors in version 1 end no RPC of version 2"""
+    """Replies and errors in version 1 do not end RPCs of version 2"""
     with under_way(t) as call:
         for bad in (Rpc(call.number, rpc.reply(call.number), 1, 32, direction=wire.REPLY),
                     Rpc(call.number, rpc.reply(call.number), 3, 32, direction=wire.REPLY),
@@ -180,7 +181,7 @@ def answers_in_another_version(t):
 
 @case('C-080 S38 S54', plays='server')
 def unknown_procs(t):
-    """A message of the server with an unknown rdma_proc gets INVALID_PROC or nothing"""
+    """A message of the server with an unknown rdma_proc gets INVALID_PROC or no answer"""
     with under_way(t):
         for proc in (2, 3, 10, 0xffffffff):
             bad = call_of_the_server(t).with_word(3, proc)
@@ -192,7 +193,7 @@ def unknown_procs(t):
 
 @case('C-079 S35 S54', plays='server')
 def other_versions(t):
-    """A message of the server in a version that nobody speaks disturbs nothing"""
+    """A message of the server in an unknown version has no effect"""
     with under_way(t):
         for version in (0, 3, 0xffffffff):
             t.send(call_of_the_server(t).with_word(1, version))
@@ -203,7 +204,7 @@ def other_versions(t):
 
 @case('C-085 S23', plays='server')
 def segments_of_a_reply_chunk(t):
-    """A Call of the server with a Reply chunk of too many segments gets SEGMENTS"""
+    """A Reply chunk with too many segments, in a Call of the server, gets SEGMENTS"""
     with under_way(t, Prop(wire.RBSIZ, 4096), Prop(wire.BRS, wire.BRS_INLINE)):
         call = call_of_the_server(t, reply=[Segment(7, 16)] * 150)
         got = t.refused(call, wire.SEGMENTS)
@@ -212,7 +213,7 @@ def segments_of_a_reply_chunk(t):
 
 @case('C-083 C-084 S23', plays='server')
 def chunks_of_a_call(t):
-    """A Call of the server with chunks to a client that takes none: at most 0 of them"""
+    """A client that accepts no chunks answers a Call with chunks with a limit of 0"""
     with under_way(t, Prop(wire.RBSIZ, 4096), Prop(wire.BRS, wire.BRS_INLINE)):
         if t.takes != wire.BRS_INLINE:
             raise NotApplicable('the client takes Calls with chunks')
@@ -225,7 +226,7 @@ def chunks_of_a_call(t):
 
 @case('C-083 C-084 C-085 C-037', plays='server')
 def too_many_chunks_of_a_call(t):
-    """A Call of the server with more chunks than the client takes: how many it takes"""
+    """A client that accepts chunks answers a Call with too many with its limit"""
     with under_way(t, Prop(wire.RBSIZ, 4096), Prop(wire.BRS, wire.BRS_GENL)):
         if t.takes != wire.BRS_GENL:
             raise NotApplicable('the client takes no Call with chunks')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a client makes of errors, of Replies that are wrong, and of Calls to it."""
+"""Errors, invalid Replies, and Calls to the client."""
 
 from contextlib import contextmanager
 
@@ -10,7 +10,7 @@ from ..wire import NOMSG, Error, Option, Prop, Properties, Rpc, Segment, u32
 
 
 def refuse(t, wanted, code, *arguments):
-    """Refuses the first Call of a kind once; what the client sends then."""
+    """Refuses the first matching Call once, and returns it."""
     t.negotiate()
     first = t.serve(wanted)
     if first is None:
@@ -20,7 +20,7 @@ def refuse(t, wanted, code, *arguments):
 
 
 def repaired(t, first):
-    """The Call comes again with its xid, on this connection, and the command succeeds."""
+    """The client has to repeat the Call on this connection, and the command has to succeed."""
     again = t.serve(lambda c: c.number == first.number)
     check(again is not None, 'it does not come again')
     check(again.version == 2, 'in version 1')
@@ -31,7 +31,7 @@ def repaired(t, first):
 
 @contextmanager
 def under_way(t, *properties):
-    """What is said while the FSINFO waits for its answer; then the command succeeds."""
+    """Runs the body while the client's FSINFO waits; the command then has to succeed."""
     t.negotiate(*properties)
     call = t.serve_until(rpc.FSINFO)
     yield call
@@ -45,7 +45,7 @@ def with_data(call):
 
 @case('S42', plays='server')
 def read_chunks(t):
-    """READ_CHUNKS with 0: the Call comes once more without Read chunks for data"""
+    """After READ_CHUNKS with 0 the Call is repeated without Read chunks for data"""
     first = refuse(t, with_data, wire.READ_CHUNKS, 0)
     again = repaired(t, first)
     check(not with_data(again), f'{again}')
@@ -53,7 +53,7 @@ def read_chunks(t):
 
 @case('S42', plays='server')
 def write_chunks(t):
-    """WRITE_CHUNKS with 0: the Call comes once more without a Write list"""
+    """After WRITE_CHUNKS with 0 the Call is repeated without a Write list"""
     first = refuse(t, lambda c: c.writes, wire.WRITE_CHUNKS, 0)
     again = repaired(t, first)
     check(not again.writes and again.reply, f'{again}')
@@ -61,7 +61,7 @@ def write_chunks(t):
 
 @case('C-092 S45', plays='server')
 def reply_resource(t):
-    """REPLY_RESOURCE: the Call comes once more with a Reply chunk of the bytes needed"""
+    """After REPLY_RESOURCE the Call is repeated with a Reply chunk of the needed length"""
     first = refuse(t, lambda c: c.body and rpc.number_at(c.body, 20) == rpc.GETATTR and
                    not c.reply, wire.REPLY_RESOURCE, 100)
     again = t.serve(lambda c: c.number == first.number)
@@ -74,28 +74,28 @@ def reply_resource(t):
 
 @case('C-092 S41 S45', plays='server')
 def reply_resource_again(t):
-    """REPLY_RESOURCE a second time ends the RPC: one resend and no more"""
+    """A second REPLY_RESOURCE ends the RPC: it is repeated once"""
     count = refused_for_ever(t, wire.REPLY_RESOURCE, 200)
     check(count <= 2, f'{count} times on the wire')
 
 
 @case('C-089 S45', plays='server')
 def write_resource_again(t):
-    """WRITE_RESOURCE ends the RPC, or brings one resend and no more"""
+    """WRITE_RESOURCE ends the RPC, which is repeated once at most"""
     count = refused_for_ever(t, wire.WRITE_RESOURCE, 1, 4096)
     check(count <= 2, f'{count} times on the wire')
 
 
 @case('C-094', plays='server')
 def system(t):
-    """SYSTEM ends the RPC: no resend, and the command fails"""
+    """SYSTEM ends the RPC without a repetition, and the command fails"""
     count = refused_for_ever(t, wire.SYSTEM)
     check(count == 1, f'{count} times on the wire')
 
 
 @case('S42', plays='server')
 def bad_xdr(t):
-    """BAD_XDR ends the RPC: no resend"""
+    """BAD_XDR ends the RPC without a repetition"""
     count = refused_for_ever(t, wire.BAD_XDR)
     check(count == 1, f'{count} times on the wire')
 
@@ -108,7 +108,7 @@ def unknown_code(t):
 
 
 def refused_for_ever(t, code, *arguments):
-    """How often one MKDIR is on the wire when each is refused; the command fails."""
+    """Refuses one MKDIR each time; returns how often it was sent. The command has to fail."""
     t.negotiate()
     first = t.serve_until(rpc.MKDIR)
     count, call = 0, first
@@ -122,7 +122,7 @@ def refused_for_ever(t, code, *arguments):
 
 
 def bad_reply(t, change):
-    """The first MKDIR gets this for a Reply; the command fails in its time."""
+    """Answers the first MKDIR with a changed Reply; the command has to fail in time."""
     t.negotiate()
     call = t.serve_until(rpc.MKDIR)
     good = Rpc(call.number, t.ask_backend(call.body), 2, t.grant, direction=wire.REPLY)
@@ -138,13 +138,13 @@ def reply_with_a_read_list(t):
 
 @case('E-20 C-078 S05', plays='server')
 def reply_with_a_bad_list(t):
-    """A Reply whose lists do not decode ends its RPC, and gets no error"""
+    """A Reply with malformed lists ends its RPC, and gets no error"""
     bad_reply(t, lambda good: good.with_word(6, 7))
 
 
 @case('E-20 S07 E-25', plays='server')
 def nomsg_without_a_reply_chunk(t):
-    """RDMA2_NOMSG where no Reply chunk was offered ends its RPC"""
+    """RDMA2_NOMSG without an offered Reply chunk ends its RPC"""
     bad_reply(t, lambda good: good.but(proc=NOMSG, body=b''))
 
 
@@ -156,7 +156,7 @@ def foreign_reply_chunk(t):
 
 @case('E-20', plays='server')
 def reply_with_another_xid(t):
-    """A Reply with an xid that is no RPC's, in which a MKDIR fails, does not end the MKDIR"""
+    """A failing Reply with an unknown xid does not end a MKDIR"""
     t.negotiate()
     call, xid = t.serve_until(rpc.MKDIR), t.xid()
     t.send(Rpc(xid, rpc.reply(xid, u32(5, 0, 0)), 2, t.grant, direction=wire.REPLY),
@@ -166,14 +166,14 @@ def reply_with_another_xid(t):
 
 @case('C-013 C-066 B-02 S06', plays='server')
 def a_call_is_no_reply(t):
-    """A Call with the xid of an RPC under way does not complete it"""
+    """A Call with the xid of an outstanding RPC does not complete it"""
     with under_way(t) as call:
         t.send(Rpc(call.number, rpc.call(call.number, prog=0x40000000, vers=1), 2, 2))
         answer(t)
 
 
 def answer(t, patience=5):
-    """What the client says to a Call; in version 2 it says something."""
+    """Returns the client's answer to a Call, which is mandatory in version 2."""
     got = t.receive(patience)
     check(got is not None, 'no answer')
     return got.message
@@ -181,7 +181,7 @@ def answer(t, patience=5):
 
 @case('C-065 S24', plays='server')
 def a_call_to_the_client(t):
-    """A backward Call gets a Reply, or code 10 where there is no callback service"""
+    """A Call of the server gets a Reply, or SYSTEM if there is no callback service"""
     with under_way(t):
         xid = t.xid()
         t.send(Rpc(xid, rpc.call(xid, prog=0x40000000, vers=1), 2, 2))
@@ -193,7 +193,7 @@ def a_call_to_the_client(t):
 
 @case('S23 C-036', plays='server')
 def a_call_with_chunks_to_the_client(t):
-    """A backward Call with chunks, to a client that takes none, gets an error"""
+    """A Call with chunks, to a client that accepts none, gets an error"""
     with under_way(t):
         xid, here = t.xid(), Segment(77, 64)
         null = Rpc(xid, rpc.call(xid, prog=0x40000000, vers=1), 2, 2)
@@ -205,14 +205,14 @@ def a_call_with_chunks_to_the_client(t):
 
 @case('C-071 S18', plays='server')
 def errors_for_nothing(t):
-    """Errors with an xid that is no RPC's do nothing"""
+    """Errors with the xid of no RPC have no effect"""
     with under_way(t):
         t.silent(*[Error(t.xid(), code) for code in (2, 3, 4, 8, 9, 10, 99)])
 
 
 @case('C-011 C-012 S39', plays='server')
 def unknown_option(t):
-    """An unknown option gets INVALID_OPTION; in a Reply it gets no answer"""
+    """An unknown option gets INVALID_OPTION, and no answer if it is a Reply"""
     with under_way(t):
         t.refused(Option(t.xid(), 0x7fffff01, b'info'), wire.INVALID_OPTION)
         t.silent(Option(t.xid(), 0x7fffff01, b'info', wire.REPLY))
@@ -220,7 +220,7 @@ def unknown_option(t):
 
 @case('C-016 C-017 C-018 S11', plays='server')
 def bad_properties(t):
-    """Properties that do not decode get BAD_XDR from the client as well"""
+    """Malformed properties get BAD_XDR from the client too"""
     with under_way(t):
         for message in (wire.updprop(t.xid(), [Prop(wire.BRS, 7)]),
                         wire.updprop(t.xid(), [Prop(wire.BRS, b'\0\2')]),
@@ -231,7 +231,7 @@ def bad_properties(t):
 
 @case('C-049 C-051 C-053 C-057 S16', plays='server')
 def wishes(t):
-    """REQPROP to the client gets one RESPROP, in which each wish is somewhere"""
+    """REQPROP to the client gets one RESPROP, in which each request is in one set"""
     with under_way(t):
         message = wire.reqprop(t.xid(), [Prop(wire.RBSIZ, 4096), Prop(0x1234, b'x'),
                                          Prop(wire.RBSIZ, 1 << 28)])
@@ -262,7 +262,7 @@ def what_is_no_message(t):
 
 @case('S50', plays='server')
 def foreign_invalidation(t):
-    """Invalidation of a handle that no Call has nominated ends the connection at most"""
+    """Invalidation of a handle that no Call has nominated ends at most the connection"""
     t.negotiate()
     call = t.serve_until(rpc.FSINFO)
     body = t.ask_backend(call.body)

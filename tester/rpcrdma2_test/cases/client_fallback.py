@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A client whose first messages get no good answer: what it tries next, to the end."""
+"""A client whose first messages get no valid answer: its further attempts."""
 
 import random
 
@@ -11,7 +11,7 @@ from .client_negotiation import err_vers, plain_probe
 
 
 def asked(t):
-    """The client's CONNPROP on a new connection."""
+    """Returns the client's CONNPROP on a new connection."""
     said = t.probe().message
     if not isinstance(said, Properties):
         raise NotApplicable('the client asks by an RPC')
@@ -19,7 +19,7 @@ def asked(t):
 
 
 def tried(t, answer=None):
-    """The RPC in version 2 that the client tries when CONNPROP gets no good answer."""
+    """Returns the RPC in version 2 that the client tries without a valid answer to CONNPROP."""
     said = asked(t)
     if answer:
         t.send(answer(said))
@@ -33,23 +33,24 @@ def connprop(said):
 
 
 def dialect(said):
-    """Version 2 by its number, but with neither direction nor handle"""
+    """Returns a message with version number 2, but without direction and handle."""
     return Raw(u32(said.xid, 2, 1, wire.MSG, 1, 0xfeed, 0xbeef, 0xcafe))
 
 
 def version_one_next(t, *answers):
-    """The client ends the connection after these; on its next one it speaks version 1."""
+    """After these answers the client has to disconnect and to use version 1 on the next
+    connection."""
     t.send(*answers)
     t.given_up()
     t.accept()
     t.goes_on(1)
 
 
-# What answers CONNPROP
+# Answers to CONNPROP
 
 @case('C-104', plays='server')
 def reply_in_version_one(t):
-    """A Reply of version 1 to CONNPROP: the client goes on in version 1"""
+    """After a Reply of version 1 to CONNPROP the client continues in version 1"""
     said = asked(t)
     t.send(Rpc(said.xid, rpc.reply(said.xid), 1, t.grant, direction=wire.REPLY))
     t.goes_on(1)
@@ -57,7 +58,7 @@ def reply_in_version_one(t):
 
 @case('C-102', plays='server')
 def lost_before_the_first_reply(t):
-    """A connection lost after ERR_VERS, before a Reply, is followed by one in version 1"""
+    """A connection that is lost after ERR_VERS is followed by one in version 1"""
     err_vers(t, 1, 1)
     check(t.next_call().version == 1, 'a Call in version 2')
     t.accept()
@@ -66,19 +67,19 @@ def lost_before_the_first_reply(t):
 
 @case('S37', plays='server')
 def dialect_of_version_two(t):
-    """A message that version 2 has not ends the connection; the next one is in version 1"""
+    """A message that is invalid in version 2 ends the connection; the next one is in version 1"""
     version_one_next(t, dialect(asked(t)))
 
 
 @case('S37', plays='server')
 def garbage(t):
-    """300 bytes at random do the same"""
+    """300 random bytes end the connection; the next one is in version 1"""
     noise = random.Random(asked(t).xid).randbytes(300)
     version_one_next(t, Raw(noise))
 
 
 def refused_once(t, answer):
-    """Amid the work a connection begins with this, and the next attempt to connect fails."""
+    """A later connection begins with this answer, and the next connection request is rejected."""
     t.negotiate()
     t.serve_until(rpc.CREATE)
     t.accept()
@@ -89,7 +90,7 @@ def refused_once(t, answer):
 
 @case('C-102 S34', plays='server')
 def version_one_when_it_can_connect(t):
-    """A connect that fails has not tried version 1: the next connection is in it"""
+    """A rejected request does not count as an attempt: the next connection is in version 1"""
     refused_once(t, dialect)
     t.accept()
     t.goes_on(1)
@@ -97,7 +98,7 @@ def version_one_when_it_can_connect(t):
 
 @case('C-060 S37', plays='server')
 def plainly_when_it_can_connect(t):
-    """Nor has it asked without experimental properties: the next one does"""
+    """Nor as one without experimental properties: the next connection begins without them"""
     refused_once(t, lambda said: Error(said.xid, BAD_XDR))
     plain_probe(t)
     t.goes_on(2)
@@ -107,7 +108,7 @@ def plainly_when_it_can_connect(t):
 
 @case('C-103 S34', plays='server')
 def lost_during_the_probe(t):
-    """A connection lost before any answer says nothing yet: version 2 is asked for again"""
+    """After one loss before any answer the client tries version 2 again"""
     asked(t)
     t.accept()
     t.negotiate()
@@ -116,7 +117,7 @@ def lost_during_the_probe(t):
 
 @case('C-103 S34', plays='server')
 def lost_twice_during_the_probe(t):
-    """Two that are lost in a row, as in one outage, do not either"""
+    """After two losses in a row, as in one outage, the client tries version 2 again"""
     for _ in range(2):
         asked(t)
         t.accept()
@@ -126,7 +127,7 @@ def lost_twice_during_the_probe(t):
 
 @case('C-103 S34', plays='server')
 def lost_each_time(t):
-    """Three that are lost, each at CONNPROP, are followed by one in version 1"""
+    """Three connections that are lost at CONNPROP are followed by one in version 1"""
     for _ in range(3):
         asked(t)
         t.accept()
@@ -135,14 +136,14 @@ def lost_each_time(t):
 
 @case('S11 S29', plays='server')
 def bad_connprop(t):
-    """A CONNPROP that does not decode is no answer; a server that answers an RPC speaks version 2"""
+    """A malformed CONNPROP is no answer; a server that answers an RPC has version 2"""
     t.answer(tried(t, lambda said: connprop(said).cut(-4)))
     t.goes_on(2)
 
 
 @case('S29', plays='server')
 def late_connprop(t):
-    """CONNPROP that comes when an RPC is tried already is an answer"""
+    """CONNPROP is accepted even after an RPC was tried"""
     said = asked(t)
     call = t.next_call()
     t.send(connprop(said))
@@ -152,7 +153,7 @@ def late_connprop(t):
 
 @case('C-026 S29', plays='server')
 def late_invalid_option(t):
-    """So is INVALID_OPTION for CONNPROP"""
+    """INVALID_OPTION for CONNPROP is accepted even after an RPC was tried"""
     said = asked(t)
     call = t.next_call()
     t.send(Error(said.xid, INVALID_OPTION, credit=1))
@@ -162,7 +163,7 @@ def late_invalid_option(t):
 
 @case('C-060 S37', plays='server')
 def late_bad_xdr(t):
-    """So is BAD_XDR: CONNPROP comes once more, without experimental properties"""
+    """After a late BAD_XDR, CONNPROP is repeated without experimental properties"""
     said = asked(t)
     t.next_call()
     t.send(Error(said.xid, BAD_XDR))
@@ -172,7 +173,7 @@ def late_bad_xdr(t):
 
 @case('C-103 S34', plays='server')
 def silence(t):
-    """No answer to CONNPROP, nor to an RPC in version 2: the next connection is in version 1"""
+    """Without an answer to CONNPROP and to an RPC, the next connection is in version 1"""
     call = tried(t)
     t.given_up()
     t.accept()
@@ -184,7 +185,7 @@ def silence(t):
 
 @case('C-103 S34', plays='server')
 def silence_and_an_impatient_rpc(t):
-    """Nor does it take more than three connections when RPCs time out sooner"""
+    """If RPCs time out sooner, version 1 takes no more than three connections"""
     asked(t)
     connections = 1
     while True:
@@ -200,11 +201,11 @@ def silence_and_an_impatient_rpc(t):
             t.accept()
 
 
-# What answers the RPC that is tried
+# Answers to the RPC that is tried
 
 @case('C-103 S34', plays='server')
 def lost_on_trial(t):
-    """A connection lost at the RPC that is tried is followed by one in version 1"""
+    """A connection that is lost at the tried RPC is followed by one in version 1"""
     tried(t)
     t.accept()
     t.goes_on(1)
@@ -212,27 +213,27 @@ def lost_on_trial(t):
 
 @case('S33 S36', plays='server')
 def err_vers_on_trial(t):
-    """ERR_VERS for the RPC that is tried: the client goes on in version 1, elsewhere"""
+    """After ERR_VERS for the tried RPC, another connection is in version 1"""
     call = tried(t)
     version_one_next(t, Error(call.number, VERS, (1, 1), 2))
 
 
 @case('S37', plays='server')
 def dialect_on_trial(t):
-    """A message that version 2 has not, for the RPC that is tried: version 1 is next"""
+    """After an invalid message for the tried RPC, another connection is in version 1"""
     version_one_next(t, dialect(tried(t)))
 
 
 @case('S42', plays='server')
 def invalid_option_on_trial(t):
-    """INVALID_OPTION for the RPC that is tried: version 1 is next"""
+    """After INVALID_OPTION for the tried RPC, another connection is in version 1"""
     call = tried(t)
     version_one_next(t, Error(call.number, INVALID_OPTION))
 
 
 @case('S36', plays='server')
 def no_common_version_on_trial(t):
-    """With no version in common by that time the command fails, and nothing loops"""
+    """Without a common version at this stage the command fails, without a loop"""
     call = tried(t)
     t.send(Error(call.number, VERS, (3, 4), 2))
     t.in_vain()
@@ -242,7 +243,7 @@ def no_common_version_on_trial(t):
 
 @case('C-096 S29 S34', plays='server')
 def version_two_is_asked_for_each_time(t):
-    """The second visit to a server of version 2 begins with CONNPROP, alone, as the first did"""
+    """The second visit to a server of version 2 begins with CONNPROP alone, like the first"""
     t.negotiate()
     t.goes_on(2)
     t.come_again()
@@ -254,7 +255,7 @@ def version_two_is_asked_for_each_time(t):
 
 @case('S34', plays='server')
 def version_one_is_remembered(t):
-    """The second visit to a server of version 1 begins with an RPC in it"""
+    """The second visit to a server of version 1 begins with an RPC in version 1"""
     err_vers(t, 1, 1)
     t.goes_on(1)
     t.come_again()
@@ -263,7 +264,7 @@ def version_one_is_remembered(t):
 
 @case('C-103 S34', plays='server')
 def version_one_after_silence_is_remembered(t):
-    """So does one to a server that gave no answer in version 2, and did in version 1"""
+    """A server that was silent in version 2 but answered in version 1 is visited in version 1"""
     silence(t)
     t.come_again()
     t.goes_on(1)
@@ -271,7 +272,7 @@ def version_one_after_silence_is_remembered(t):
 
 @case('C-103 S34', plays='server')
 def version_one_after_losses_is_remembered(t):
-    """And one to a server that ended each connection at CONNPROP"""
+    """A server that ended each connection at CONNPROP is then visited in version 1"""
     lost_each_time(t)
     t.come_again()
     t.goes_on(1)
@@ -279,7 +280,7 @@ def version_one_after_losses_is_remembered(t):
 
 @case('S34 S37', plays='server')
 def version_one_after_garbage_is_remembered(t):
-    """And one to a server of another dialect"""
+    """A server of another dialect is then visited in version 1"""
     version_one_next(t, dialect(asked(t)))
     t.come_again()
     t.goes_on(1)
@@ -287,7 +288,7 @@ def version_one_after_garbage_is_remembered(t):
 
 @case('C-103 S34', plays='server')
 def version_one_without_a_reply(t):
-    """Version 1 is not remembered before it works: then version 2 is asked for again"""
+    """Version 1 is not remembered before it works: version 2 is tried again"""
     t.send(dialect(asked(t)))
     t.given_up()
     t.accept()
@@ -299,7 +300,7 @@ def version_one_without_a_reply(t):
 
 @case('S34 S36', plays='server')
 def version_one_is_refused_too(t):
-    """ERR_VERS for version 2, and for the first RPC in version 1: asked again, elsewhere"""
+    """After ERR_VERS for both versions, another connection begins with version 2"""
     err_vers(t, 1, 1)
     t.send(Error(t.next_call().number, VERS, (2, 2), 1))
     t.given_up()
@@ -310,7 +311,7 @@ def version_one_is_refused_too(t):
 
 @case('S34 S36', plays='server')
 def version_one_is_gone(t):
-    """A server that was of version 1, and has 2 alone, is asked again on another connection"""
+    """A server that replaced version 1 by version 2 is probed again on another connection"""
     err_vers(t, 1, 1)
     t.goes_on(1)
     first = t.come_again().next_call()
@@ -323,7 +324,7 @@ def version_one_is_gone(t):
 
 
 def version_one_in_vain(t):
-    """A server that is known as one of version 1, and a Call in that that waits"""
+    """Makes the client remember version 1; its Call in version 1 then waits."""
     err_vers(t, 1, 1)
     t.goes_on(1)
     first = t.come_again().next_call()
@@ -332,7 +333,7 @@ def version_one_in_vain(t):
 
 @case('S34', plays='server')
 def version_one_is_lost(t):
-    """A connection in version 1 that is lost before a Reply: version 2 is asked for on the next"""
+    """A connection in version 1 that is lost before a Reply is followed by version 2"""
     version_one_in_vain(t)
     t.accept()
     t.negotiate()
@@ -341,7 +342,7 @@ def version_one_is_lost(t):
 
 @case('S34', plays='server')
 def version_one_is_silent(t):
-    """So it is after one that brings nothing until the RPC times out"""
+    """A connection in version 1 that is silent until the RPC times out is followed by version 2"""
     version_one_in_vain(t)
     t.given_up()
     t.accept()
@@ -351,7 +352,7 @@ def version_one_is_silent(t):
 
 @case('C-101 S34', plays='server')
 def version_two_is_gone(t):
-    """A server that was of version 2, and has 1 alone, is spoken to in version 1"""
+    """A server that replaced version 2 by version 1 is used in version 1"""
     t.negotiate()
     t.goes_on(2)
     t.come_again()

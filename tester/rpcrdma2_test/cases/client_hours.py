@@ -1,62 +1,62 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A client over hours: how long it remembers what a server speaks, and when it asks again."""
+"""A client over hours: how long it remembers a server's version, and when it probes again."""
 
 from ..many import serves
 from ..registry import case, check
 from ..wire import VERS, Error
 
-IDLE = 400              # seconds, after which a client has no connection
+IDLE = 400              # seconds after which a client has no connection
 HOUR = 3600
 
 
 def speaks_one(c, message):
-    """The manners of a server that refuses version 2"""
+    """Manners of a server that refuses version 2"""
     if message.vers == 1:
         return serves(c, message)
     return c.send(Error(message.xid, VERS, (1, 1), 2))
 
 
 def is_silent(c, message):
-    """Of one that says nothing in version 2"""
+    """Manners of a server that is silent in version 2"""
     if message.vers == 1:
         serves(c, message)
 
 
 def closes(c, message):
-    """Of one that ends each connection for it"""
+    """Manners of a server that closes a connection that begins with version 2"""
     if message.vers == 1:
         return serves(c, message)
     return c.hang_up()
 
 
 def speaks_one_and_closes(c, message):
-    """Of one that does so when it has refused version 2"""
+    """Manners of a server that refuses version 2 and then disconnects"""
     speaks_one(c, message)
     if message.vers != 1:
         c.hang_up()
 
 
 def visited(t, *manners):
-    """A server that the client has a mount of, and has used"""
+    """Starts a server; the client mounts and uses it."""
     t.up(*manners)
     t.does('mount', 'work')
 
 
 def replaced(t, *manners):
-    """By another one, at once"""
+    """Replaces the server immediately."""
     t.down()
     t.up(*manners)
 
 
 def asked(t):
-    """On how many connections the client has begun with version 2 since this was asked"""
+    """Returns the number of connections that began with version 2 since the last call."""
     number = sum(m.vers == 2 for m in t.first)
     t.first.clear()
     return number
 
 
 def known_for_an_hour(t, manners, *numbers):
-    """The client has two transports, of which one asks."""
+    """Two transports share the result of one probe."""
     visited(t, manners)
     for seconds, number in zip((0, IDLE, HOUR), numbers):
         if seconds:
@@ -70,25 +70,25 @@ def known_for_an_hour(t, manners, *numbers):
 
 @case('S34', plays='server', many=True)
 def refused(t):
-    """A server that refuses version 2 is asked again after an hour, once"""
+    """A server that refuses version 2 is probed again after an hour, once"""
     known_for_an_hour(t, speaks_one, 1, 0, 1)
 
 
 @case('S34 C-103', plays='server', many=True)
 def silent(t):
-    """So is one that says nothing in version 2"""
+    """A server that is silent in version 2 is probed again after an hour, once"""
     known_for_an_hour(t, is_silent, 1, 0, 1)
 
 
 @case('S34 C-103', plays='server', many=True)
 def closing(t):
-    """And one that ends each connection for it"""
+    """A server that closes each connection in version 2 is probed again after an hour, once"""
     known_for_an_hour(t, closes, 3, 0, 1)
 
 
 @case('S34', plays='server', many=True)
 def not_under_an_rpc(t):
-    """An RPC that has lost its connection does not wait for the question; the next one does"""
+    """An RPC that has lost its connection does not wait for a probe; the next connection probes"""
     def is_dead(c, message):
         out.append(message)
 
@@ -110,7 +110,7 @@ def not_under_an_rpc(t):
 
 @case('S34', plays='server', many=True)
 def version_two_now(t):
-    """A server that has version 2 now: each of two transports comes to it"""
+    """When a server has gained version 2, both transports find it"""
     visited(t, speaks_one)
     replaced(t)
     t.attend(HOUR + 100)
@@ -120,7 +120,7 @@ def version_two_now(t):
 
 
 def absent(t):
-    """The server is down, and there is an RPC that finds none."""
+    """Takes the server down, with an RPC that cannot connect."""
     t.down()
     waiter = t.begin('stat absent')
     t.attend(60)
@@ -135,7 +135,7 @@ def has_ended(t, waiter):
 
 @case('S34', plays='server', many=True)
 def not_in_vain(t):
-    """A failed connect sends no probe; the next connection does"""
+    """A failed connection attempt is no probe; the next connection probes"""
     visited(t, speaks_one)
     t.down()
     t.attend(HOUR + 100)
@@ -149,7 +149,7 @@ def not_in_vain(t):
 
 @case('C-102 S34', plays='server', many=True)
 def replaced_while_it_was_down(t):
-    """ERR_VERS and then a disconnect counts on the next attempt"""
+    """ERR_VERS followed by a disconnect counts at the next attempt"""
     visited(t)
     waiter = absent(t)
     t.attend(540)
@@ -160,7 +160,7 @@ def replaced_while_it_was_down(t):
 
 @case('S34', plays='server', many=True)
 def down_with_its_answer(t):
-    """An answer does not count after two minutes without its server"""
+    """An answer does not count after two minutes without the server"""
     def answers(c, message):
         speaks_one_and_closes(c, message)
         answered.append(message)
@@ -180,7 +180,7 @@ def down_with_its_answer(t):
 
 @case('S34', plays='server', many=True)
 def down_by_each_probe(t):
-    """A server that each probe takes down for 170 s, as long as attempts are apart"""
+    """A server that each probe crashes for 170 s, the distance of attempts"""
     def dies(c, message):
         if message.vers == 1:
             serves(c, message)

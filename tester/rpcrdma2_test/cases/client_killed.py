@@ -15,7 +15,7 @@ ONE_WAIT = (4, 7.5)     # seconds that a client waits for a silent server
 
 
 class Keeper:
-    """The manners of a server that keeps Calls of these procedures, and answers all others"""
+    """Manners of a server that holds Calls of these procedures, and answers all others"""
 
     def __init__(self, *procedures):
         self.procedures, self.calls, self.silent = procedures, [], True
@@ -28,7 +28,7 @@ class Keeper:
             serves(c, message)
 
     def answers(self):
-        """All that were kept, with an error; and those that come from now on, well"""
+        """Answers all held Calls with an error, and later ones properly."""
         for c, call in self.calls:
             c.send(Error(call.number, BAD_XDR, credit=c.grant))
         self.calls, self.silent = [], False
@@ -40,19 +40,19 @@ def visited(t, *manners):
 
 
 def silenced(t):
-    """A server that the client has visited, and that keeps the Calls of LISTS from now on"""
+    """Starts a server that holds the Calls of LISTS; the client has mounted it."""
     keeper = Keeper(*LISTS)
     visited(t, keeper)
     return keeper
 
 
 def left(t):
-    """The mount works, but for what a server may still keep."""
+    """The mount works, except for Calls that the server holds."""
     t.does('make', 'look', 'unmount')
 
 
 def begun(t, keeper, action, numbers):
-    """Tasks, when the server has a Call of each"""
+    """Starts tasks, and waits until the server holds a Call of each."""
     count = len(keeper.calls) + len(numbers)
     tasks = [t.begin(f'{action} {n}') for n in numbers]
     check(t.attend(60, lambda: len(keeper.calls) >= count),
@@ -67,7 +67,7 @@ def kill(tasks):
 
 
 def end(t, tasks, since, least, most):
-    """The tasks end, so many seconds since then."""
+    """The tasks have to end within this range of seconds."""
     for task in tasks:
         t.ends(task)
     seconds = time.monotonic() - since
@@ -75,14 +75,14 @@ def end(t, tasks, since, least, most):
 
 
 def wait(t, tasks):
-    """These tasks were killed, and none has ended when the client has counted their waits."""
+    """Killed tasks have to wait: none has ended when the client has counted their waits."""
     t.does(f'rises aborted_waits {len(tasks)}')
     check(all(task.poll() is None for task in tasks), 'a task has not waited')
 
 
 @case('S46', plays='server', many=True)
 def twelve(t):
-    """Twelve killed at a time wait for a silent server once, and so do those of umount -f"""
+    """Twelve killed tasks wait for a silent server once, and so do those of umount -f"""
     keeper = silenced(t)
     tasks = begun(t, keeper, 'list', range(1, 13))
     end(t, tasks, kill(tasks), *ONE_WAIT)
@@ -106,7 +106,7 @@ def one_after_the_other(t):
 
 @case('S46', plays='server', many=True)
 def fence_that_hangs(t):
-    """A task that is killed while the memory of its RPC is taken back, which never ends"""
+    """A task is killed while the invalidation of its RPC's memory hangs"""
     visited(t)
     t.does('fault fail_inv')
     task = t.begin('list 1')
@@ -119,7 +119,7 @@ def fence_that_hangs(t):
 
 @case('S50', plays='server', many=True)
 def late_answer(t):
-    """A Reply that comes late and invalidates ends the wait"""
+    """A late Reply that invalidates ends the wait"""
     keeper = silenced(t)
     tasks = begun(t, keeper, 'list', [1])
     since = kill(tasks)
@@ -132,7 +132,7 @@ def late_answer(t):
 
 @case('S50', plays='server', many=True)
 def handle_of_another_rpc(t):
-    """An answer to another RPC that invalidates this one's handle ends the connection"""
+    """An answer to another RPC that invalidates this RPC's handle ends the connection"""
     keeper = silenced(t)
     tasks = begun(t, keeper, 'list', [1])
     (c, call), = keeper.calls
@@ -144,7 +144,7 @@ def handle_of_another_rpc(t):
 
 @case('E-16', plays='server', many=True)
 def credits_of_large_rpcs(t):
-    """The credit of a killed RPC is free when a silent server was waited for"""
+    """The credit of a killed RPC is free after the wait for a silent server"""
     keeper = Keeper(*LISTS)
     t.grant = 4
     visited(t, keeper)
@@ -157,7 +157,7 @@ def credits_of_large_rpcs(t):
 
 
 def under_way(t, keeper, numbers, total):
-    """Starts these tasks: @total Calls come, the others wait for a credit."""
+    """Starts these tasks: @total Calls are sent, the others wait for a credit."""
     tasks = [t.begin(f'stat {n}') for n in numbers]
     check(t.attend(60, lambda: len(keeper.calls) >= total), f'{len(keeper.calls)} Calls')
     t.does('rises credit_waits 1')
@@ -169,7 +169,7 @@ def under_way(t, keeper, numbers, total):
 
 @case('E-16', plays='server', many=True)
 def credits_of_small_rpcs(t):
-    """No more Calls come than there are Receives, though 4 were killed, and 8, of which 4 count"""
+    """After kills of 4 and 8 RPCs, of which 4 count, Calls never exceed the Receives"""
     keeper = Keeper(rpc.LOOKUP)
     keeper.silent, t.grant = False, 8
     visited(t, keeper)
@@ -198,23 +198,23 @@ def lost_meanwhile(t):
     left(t)
 
 
-# The server has few Receives and puts none back: Sends stay on the Send Queue.
+# The server has few Receives and reposts none, so that Sends stay on the Send Queue.
 
 def stuck(t):
-    """Tasks that are killed when the pages of all of them are mapped; and when that was"""
+    """Returns tasks that were killed when the pages of all were mapped, and the time of that."""
     t.receives = 6
     t.up()
     t.does('mount', 'ready', 'fault fail_pullup -1', 'look')
     tasks = [t.begin(f'link {n}') for n in range(1, 13)]
     t.attend(2)
-    # soft-RoCE repeats a Send for 4 s from here.
+    # From here on soft-RoCE repeats a Send for 4 s.
     check(t.begin('go 10800').wait(60) == 0, 'not all pages are mapped')
     return tasks, kill(tasks)
 
 
 @case('S46', plays='server', many=True)
 def sends_that_hang(t):
-    """Sends with mapped pages, killed before they are done"""
+    """Sends with mapped pages are killed before they complete"""
     tasks, since = stuck(t)
     check(t.begin('rises aborted_waits 4').wait(60) == 0, 'no task waits')
     # The server's Receives have taken the first Sends.
@@ -225,7 +225,7 @@ def sends_that_hang(t):
 
 @case('S46', plays='server', many=True)
 def sends_that_hang_for_good(t):
-    """Sends with mapped pages, killed and never done"""
+    """Sends with mapped pages are killed and never complete"""
     tasks, since = stuck(t)
     for task in tasks:
         task.wait(60)

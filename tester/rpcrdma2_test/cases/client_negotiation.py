@@ -6,18 +6,18 @@ from ..endpoint import PrivateData
 from ..registry import NotApplicable, case, check
 from ..wire import BRS, BRS_INLINE, BRS_NONE, RBSIZ, VERS, Error, Prop, Properties, Rpc
 
-EXPERIMENTAL = 0xffffff00       # and above: ids that any extension may use
+EXPERIMENTAL = 0xffffff00       # and above: ids for experiments
 
 
 def err_vers(t, low, high, version=2):
-    """Refuses the version of the client's first message, and names those there are."""
+    """Refuses the version of the client's first message, and names the supported versions."""
     said = t.probe().message
     t.send(Error(said.xid, VERS, (low, high), version))
 
 
 @case('P-01 P-10 P-11 S28', plays='server')
 def private_data(t):
-    """The client's private data: format, flags 00 or 01, sizes of 4096 or more"""
+    """The client's private data have the format, flags 00 or 01, and sizes of at least 4096"""
     t.accept()
     data = PrivateData.decode(t.endpoint.private)
     check(data is not None, f'{t.endpoint.private[:8].hex()}')
@@ -27,7 +27,7 @@ def private_data(t):
 
 @case('C-096 C-098 C-046 S29 S32', plays='server')
 def first_message(t):
-    """The first message is of version 2, of at most 1024 bytes, and comes alone"""
+    """The first message is of version 2, has at most 1024 bytes, and is sent alone"""
     got = t.probe()
     check(got.length <= 1024, f'{got.length} bytes')
     check(t.receive(0.3) is None, 'a second message before the first answer')
@@ -35,7 +35,7 @@ def first_message(t):
 
 @case('C-043 C-045 C-042 S20', plays='server')
 def what_the_client_says(t):
-    """The client's CONNPROP has RBSIZ and BRS, the latter not NONE"""
+    """The client's CONNPROP has RBSIZ, and BRS that is not NONE"""
     said = t.probe().message
     if not isinstance(said, Properties):
         raise NotApplicable('the client has no properties')
@@ -47,7 +47,7 @@ def what_the_client_says(t):
 
 @case('C-097', plays='server')
 def one_call_before_the_first_grant(t):
-    """Until a message that is no error brings a grant there is one Call at a time"""
+    """Until a message other than an error brings a grant, one Call is outstanding at a time"""
     t.grant = 1
     said = t.probe().message
     t.send(Error(said.xid, wire.INVALID_OPTION, credit=32))
@@ -66,21 +66,21 @@ def version_two(t):
 
 @case('C-101 S36', plays='server')
 def version_one_after_err_vers(t):
-    """After ERR_VERS for version 1 the client goes on in it, on the same connection"""
+    """After ERR_VERS for version 1 the client uses it on the same connection"""
     err_vers(t, 1, 1)
     t.goes_on(1)
 
 
 @case('S36', plays='server')
 def version_one_in_err_vers(t):
-    """An ERR_VERS that says it is of version 1 is understood as well"""
+    """An ERR_VERS whose header has version 1 is accepted too"""
     err_vers(t, 1, 1, version=1)
     t.goes_on(1)
 
 
 @case('C-101 C-104 E-29', plays='server')
 def use_of_version_one(t):
-    """After ERR_VERS the mount works in version 1; without private data with 1024 bytes"""
+    """After ERR_VERS the mount works in version 1, with 1024 bytes without private data"""
     said_once(t)
     t.largest = t.peer = 1024
     symlink_by_threshold(t, 1024)
@@ -92,7 +92,7 @@ def said_once(t):
 
 
 def symlink_by_threshold(t, num_bytes):
-    """What is longer has a Read chunk, what is not has none; then the command succeeds."""
+    """A SYMLINK beyond the threshold has a Read chunk, a shorter one none; the command succeeds."""
     call = t.serve_until(rpc.SYMLINK)
     whole = 28 + len(t.contents(call))
     check(bool(call.reads) == (whole > num_bytes), f'{whole} bytes: {call}')
@@ -102,7 +102,7 @@ def symlink_by_threshold(t, num_bytes):
 
 @case('S33 P-12', plays='server')
 def threshold_by_private_data(t):
-    """After ERR_VERS no Send is longer than the server's private data say"""
+    """After ERR_VERS the server's private data limit the Sends"""
     t.accept(private=PrivateData(0, 2048, 2048))
     err_vers(t, 1, 1)
     t.largest = t.peer = 2048
@@ -111,7 +111,7 @@ def threshold_by_private_data(t):
 
 @case('C-102', plays='server')
 def lost_after_err_vers(t):
-    """A connection lost right after ERR_VERS is followed by one in version 1"""
+    """A connection that is lost right after ERR_VERS is followed by one in version 1"""
     err_vers(t, 1, 1)
     t.accept()
     check(t.next_call().version == 1, 'version 2')
@@ -119,14 +119,14 @@ def lost_after_err_vers(t):
 
 @case('S36', plays='server')
 def no_common_version(t):
-    """With no version in common the mount fails, and nothing loops"""
+    """Without a common version the mount fails, without a loop"""
     err_vers(t, 3, 7)
     t.in_vain()
 
 
 @case('C-026 C-044', plays='server')
 def no_properties(t):
-    """A server that refuses CONNPROP with code 3 is spoken to in version 2"""
+    """A server that refuses CONNPROP with code 3 is used in version 2"""
     said = t.probe().message
     t.send(Error(said.xid, wire.INVALID_PROC, credit=1))
     t.goes_on(2)
@@ -134,7 +134,7 @@ def no_properties(t):
 
 @case('C-026 C-005 C-044', plays='server')
 def use_without_properties(t):
-    """The mount of a server that refuses it with code 9 works, with Sends of 4096 bytes at most"""
+    """A server that refuses CONNPROP with code 9 is used with Sends of at most 4096 bytes"""
     said = t.probe().message
     t.send(Error(said.xid, wire.INVALID_OPTION, credit=1))
     t.succeeds()
@@ -142,7 +142,7 @@ def use_without_properties(t):
 
 @case('S30', plays='server')
 def the_server_speaks_first(t):
-    """A CONNPROP that comes before the client has said anything does no harm"""
+    """A CONNPROP before the client's first message has no effect"""
     t.accept()
     t.send(wire.connprop(t.xid(), [Prop(RBSIZ, 4096), Prop(BRS, BRS_INLINE)]))
     t.negotiate()
@@ -163,7 +163,7 @@ def what_is_no_answer(t):
 
 
 def plain_probe(t, answer=None):
-    """The next connection begins with a CONNPROP that has the draft's properties alone."""
+    """The next connection has to begin with CONNPROP with only the draft's properties."""
     if t.endpoint:
         t.given_up()
     t.accept()
@@ -179,7 +179,7 @@ def plain_probe(t, answer=None):
 
 @case('C-060 S37', plays='server')
 def experimental_ids_refused(t):
-    """BAD_XDR for CONNPROP: it comes once more, without experimental properties"""
+    """After BAD_XDR, CONNPROP is repeated without experimental properties"""
     t.send(Error(t.probe().message.xid, wire.BAD_XDR))
     plain_probe(t)
     t.goes_on(2)
@@ -187,7 +187,7 @@ def experimental_ids_refused(t):
 
 @case('C-060 S37', plays='server')
 def another_dialect(t):
-    """BAD_XDR for that one too leads to version 1"""
+    """BAD_XDR for the repeated CONNPROP leads to version 1"""
     t.send(Error(t.probe().message.xid, wire.BAD_XDR))
     plain_probe(t, lambda said: Error(said.xid, wire.BAD_XDR))
     t.given_up()
@@ -197,7 +197,7 @@ def another_dialect(t):
 
 @case('S37', plays='server')
 def another_error(t):
-    """So does an error that no server of this version 2 gives, at once"""
+    """An error that no server of version 2 sends for CONNPROP leads to version 1 immediately"""
     t.send(Error(t.probe().message.xid, wire.SYSTEM))
     t.given_up()
     t.accept()
@@ -206,7 +206,7 @@ def another_error(t):
 
 @case('P-03', plays='server')
 def no_private_data(t):
-    """Without private data in the server's answer the mount works"""
+    """The mount works without private data in the server's answer"""
     t.accept(private=b'')
     t.any_version()
     t.succeeds()
@@ -214,7 +214,7 @@ def no_private_data(t):
 
 @case('P-05', plays='server')
 def foreign_private_data(t):
-    """With foreign private data in the server's answer the mount works"""
+    """The mount works with foreign private data in the server's answer"""
     t.accept(private=b'\xff' * 8)
     t.any_version()
     t.succeeds()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-An impostor without Receives answers a Call that it can not have, and then receives the
-Send, which the device repeats. Meanwhile the client encodes the RPC again, which may be
-in the same place, and finds no pages to encrypt it into.
+An impostor without Receives answers a Call that it cannot have received, and then receives the
+Send, which the device repeats. Meanwhile the client encodes the RPC again, possibly in the same
+memory, and gets no pages for the encrypted Call.
 """
 
 from ..many import serves
@@ -15,17 +15,17 @@ RECEIVES = 3
 
 
 def refusal(number):
-    """The client sends the Call again, with a Reply chunk."""
+    """Makes the client repeat the Call with a Reply chunk."""
     return Error(number, REPLY_RESOURCE, (100,))
 
 
 def junk(number):
-    """Too short for an RPC header: the RPC layer sends the Call again."""
+    """Is too short for an RPC header, so that the RPC layer repeats the Call."""
     return Rpc(number, u32(number, REPLY), direction=REPLY)
 
 
 def overheard(t, answer):
-    """The bytes that the impostor receives in the end"""
+    """Returns the bytes that the impostor receives at the end."""
     def remembers(c, message):
         if isinstance(message, Rpc):
             last.append(message.number)
@@ -38,9 +38,9 @@ def overheard(t, answer):
     impostor.endpoint.keep_receives()
     t.does('drain')
     watch = t.begin('watch')
-    t.line(watch)                       # has begun
+    t.line(watch)                       # begins
     victim = t.begin('victim')
-    t.line(watch)                       # the Call is out
+    t.line(watch)                       # the Call was sent
     impostor.send(answer(after(last[-1])))
     t.line(watch)                       # it was encoded again
     impostor.endpoint.post_receives(RECEIVES)
@@ -48,7 +48,7 @@ def overheard(t, answer):
     check(got is not None, 'the impostor receives nothing')
     impostor.hang_up()
     t.does('pages')
-    # Without memory for a checksum, too, the RPC layer has ended it with EIO.
+    # Without memory for a checksum the RPC layer has ended the RPC with EIO.
     t.does('linked' if t.ends(victim) == 0 else 'link')
     t.does('unmount')
     return got[0]
@@ -56,17 +56,17 @@ def overheard(t, answer):
 
 @case('S45', plays='server', many=True)
 def in_plain_text(t):
-    """Without encryption an impostor may read the name of a symlink"""
+    """Without encryption an impostor can read the name of a symlink"""
     check(SECRET in overheard(t, refusal), 'it has not read the name')
 
 
 @case('S45', plays='server', many=True)
 def encrypted_and_refused(t):
-    """With encryption it does not, when the RPC is sent again for an error"""
+    """With encryption it cannot when the RPC is repeated because of an error"""
     check(SECRET not in overheard(t, refusal), 'it has read the name')
 
 
 @case('S45', plays='server', many=True)
 def encrypted_and_junk(t):
-    """Nor when that is for a Reply that has no RPC header"""
+    """With encryption it cannot when the RPC is repeated because of a Reply without RPC header"""
     check(SECRET not in overheard(t, junk), 'it has read the name')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A client whose administrator has said which versions it may speak, by --set."""
+"""A client whose administrator has restricted its versions, by --set."""
 
 from .. import rpc
 from ..registry import case, check
@@ -11,14 +11,14 @@ from .client_refused import refused, three
 
 @case('S34', plays='server', needs='set')
 def to_version_one(t):
-    """Pinned to version 1 the client speaks it from the first message"""
+    """A client that is pinned to version 1 uses it from the first message on"""
     t.set('pin', 1)
     t.goes_on(1)
 
 
 @case('S34 S36', plays='server', needs='set')
 def to_version_one_in_vain(t):
-    """Pinned to version 1, refused with ERR_VERS for 2: the command fails, nothing loops"""
+    """A client pinned to version 1 that gets ERR_VERS for 2 fails without a loop"""
     t.set('pin', 1)
     call = t.next_call()
     check(call.version == 1, f'{call}')
@@ -28,7 +28,7 @@ def to_version_one_in_vain(t):
 
 @case('S34', plays='server', needs='set')
 def to_version_two(t):
-    """Pinned to version 2 the client speaks it"""
+    """A client that is pinned to version 2 uses it"""
     t.set('pin', 2)
     t.negotiate()
     t.goes_on(2)
@@ -36,7 +36,7 @@ def to_version_two(t):
 
 @case('S34 S36', plays='server', needs='set')
 def to_version_two_in_vain(t):
-    """Pinned to version 2, refused with ERR_VERS for 1: the command fails"""
+    """A client pinned to version 2 that gets ERR_VERS for 1 fails"""
     t.set('pin', 2)
     err_vers(t, 1, 1)
     t.in_vain()
@@ -44,7 +44,7 @@ def to_version_two_in_vain(t):
 
 @case('S34 S37', plays='server', needs='set')
 def to_version_two_another_dialect(t):
-    """Pinned to version 2, answered in another dialect: the command fails"""
+    """A client pinned to version 2 that gets an answer in another dialect fails"""
     t.set('pin', 2)
     t.send(dialect(asked(t)))
     t.in_vain()
@@ -52,7 +52,7 @@ def to_version_two_another_dialect(t):
 
 @case('S34 S42', plays='server', needs='set')
 def refused_with_invalid_option(t):
-    """Pinned to version 2 INVALID_OPTION for the first RPC ends it, and no other is sent"""
+    """Pinned to version 2, INVALID_OPTION for the first RPC ends it, and no other is sent"""
     t.set('pin', 2)
     refused(t, 1, INVALID_OPTION)
     t.in_vain()
@@ -60,7 +60,7 @@ def refused_with_invalid_option(t):
 
 @case('S34 S42', plays='server', needs='set')
 def refused_with_invalid_proc(t):
-    """Pinned to version 2 INVALID_PROC for the fourth RPC does so"""
+    """Pinned to version 2, INVALID_PROC for the fourth RPC ends it, and no other is sent"""
     t.set('pin', 2)
     refused(t, 4, INVALID_PROC)
     t.in_vain()
@@ -68,7 +68,7 @@ def refused_with_invalid_proc(t):
 
 @case('S34 S42', plays='server', needs='set')
 def one_of_three(t):
-    """Pinned to version 2 INVALID_OPTION for one of three Calls ends that one alone"""
+    """Pinned to version 2, INVALID_OPTION for one of three Calls ends only that one"""
     t.set('pin', 2)
     first, *others = three(t)
     for call in others:
@@ -79,7 +79,7 @@ def one_of_three(t):
 
 @case('S34 S42', plays='server', needs='set')
 def all_of_three(t):
-    """Pinned to version 2 INVALID_OPTION for three Calls ends these, and nothing else"""
+    """Pinned to version 2, INVALID_OPTION for three Calls ends only these"""
     t.set('pin', 2)
     for call in three(t):
         t.send(Error(call.number, INVALID_OPTION, credit=t.grant))
@@ -94,14 +94,14 @@ def no_more_symlinks(t):
 
 @case('S34', plays='server', needs='set')
 def port_before_address(t):
-    """A pin of the server's port goes before one of its address"""
+    """A pin of the server's port takes precedence over one of its address"""
     t.set('pin', '1 2')
     t.goes_on(1)
 
 
 @case('S34', plays='server', needs='set')
 def pin_before_least_version(t):
-    """A pin goes before the least version that is allowed"""
+    """A pin takes precedence over the minimum version"""
     t.set('versions', 2)
     t.set('pin', 1)
     t.goes_on(1)
@@ -109,7 +109,7 @@ def pin_before_least_version(t):
 
 @case('S34 S36', plays='server', needs='set')
 def least_version(t):
-    """Where version 2 is the least ERR_VERS for 1 makes the command fail"""
+    """If version 2 is the minimum, ERR_VERS for 1 makes the command fail"""
     t.set('versions', 2)
     err_vers(t, 1, 1)
     t.in_vain()
@@ -117,7 +117,7 @@ def least_version(t):
 
 @case('S34 S42', plays='server', needs='set')
 def least_version_refused(t):
-    """There INVALID_PROC for the first RPC ends it, and no other is sent"""
+    """If version 2 is the minimum, INVALID_PROC for the first RPC ends it, and no other is sent"""
     t.set('versions', 2)
     refused(t, 1, INVALID_PROC)
     t.in_vain()
@@ -125,6 +125,6 @@ def least_version_refused(t):
 
 @case('S34', plays='server', needs='set')
 def highest_version(t):
-    """Where version 1 is the highest the client speaks it from the first message"""
+    """If version 1 is the maximum, the client uses it from the first message on"""
     t.set('versions', 1)
     t.goes_on(1)

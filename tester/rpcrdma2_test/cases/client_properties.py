@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-A client and the properties of its server: what they do to its Sends and chunks, whenever
-they come, what it answers, and what it asks. asked has the same of a server.
+A client and its server's properties: their effect on Sends and chunks at any time, the client's
+answers, and its requests. asked.py has the same for a server.
 
-The command works in rounds. Each begins with a folder and goes on with files in it, which
-are written and read: of 900 to 9000 bytes, at once. The server sends its properties before
-it answers a MKDIR, so that the files of the round show their effect.
+The command works in rounds. Each begins with a folder, and then writes and reads files of 900
+to 9000 bytes in it, in single operations. The server sends its properties before it answers a
+MKDIR, so that the files of the round show their effect.
 """
 
 from .. import rpc, wire
@@ -18,19 +18,19 @@ from .client_negotiation import err_vers
 HEADER = 36                     # of a Call without chunks
 SMALL, OWN, LARGE = 6144, 8192, 65536
 
-# The mark of this project's ends, and what is said before it
+# The mark of this project's implementations, and the properties that precede it
 MARK = bytes.fromhex('4b3c712e362644af9d2c3e28063801e6')
 X_MARK, X_LIMITS, X_SEND = 0xffffff00, 0xffffff01, 0xffffff02
 
 
 def of_procedure(call, procedure):
-    """A Call of NFS whose header for RPC is inline"""
+    """Whether this is a Call of the NFS procedure, with an inline RPC header"""
     return (len(call.body) >= 24 and rpc.number_at(call.body, 12) == rpc.NFS and
             rpc.number_at(call.body, 20) == procedure)
 
 
 def round_begins(t):
-    """The next MKDIR, which is not answered."""
+    """Returns the next MKDIR, without an answer."""
     call = t.serve(lambda c: of_procedure(c, rpc.MKDIR))
     if call is None:
         raise NotApplicable('the command works in fewer rounds')
@@ -39,8 +39,9 @@ def round_begins(t):
 
 def written(t, limit):
     """
-    What is written in a round, to its first READ: a Call that is longer than the limit has a
-    Read chunk, no other has one.
+    Checks the WRITEs of a round, until its first READ.
+
+    A Call longer than the limit has to have a Read chunk, a shorter one none.
     """
     inline = chunks = 0
     while True:
@@ -58,14 +59,14 @@ def written(t, limit):
 
 
 def bounded(t, begun, limit):
-    """The rest of a round goes by this limit."""
+    """Checks the rest of the round with this limit."""
     t.largest = limit
     t.answer(begun)
     written(t, limit)
 
 
 def ends(t):
-    """No other CONNPROP on this connection, no other version, and the command succeeds."""
+    """The command has to succeed without another CONNPROP and without another version."""
     t.goes_on(2)
     found = [m for m in t.others if m.proc == CONNPROP]
     check(not found, f'{found}')
@@ -73,7 +74,7 @@ def ends(t):
 
 @case('S19', plays='server')
 def values_are_of_one_connection(t):
-    """What a server has announced on the connection before does not bind"""
+    """Values that the server announced on an earlier connection are not in force"""
     t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE))
     bounded(t, round_begins(t), OWN)
     t.goes_on(2)
@@ -87,17 +88,17 @@ def values_are_of_one_connection(t):
 
 @case('C-044 C-024', plays='server')
 def a_server_that_has_no_answer(t):
-    """A server that ignores CONNPROP is sent 4096 bytes inline, and all works"""
+    """A server that ignores CONNPROP gets at most 4096 bytes inline"""
     asked(t)
     bounded(t, round_begins(t), 4096)
     ends(t)
 
 
-# Values that change
+# Changed values
 
 @case('S33 C-029', plays='server')
 def large_receives(t):
-    """What fits in the server's RBSIZ of 8192 goes inline"""
+    """Calls that fit the server's RBSIZ of 8192 are inline"""
     t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE))
     bounded(t, round_begins(t), OWN)
     ends(t)
@@ -105,7 +106,7 @@ def large_receives(t):
 
 @case('S15 S13 C-052', plays='server')
 def updates(t):
-    """UPDPROP binds at once: 1024 bytes, and more than the client ever sends"""
+    """UPDPROP is in force at once: 1024 bytes, and more than the client's largest Send"""
     t.negotiate()
     bounded(t, round_begins(t), 4096)
     for num_bytes in (1024, OWN):
@@ -127,7 +128,7 @@ def second_connprop(t):
 
 @case('S11', plays='server')
 def nothing_of_a_bad_update_applies(t):
-    """Of an UPDPROP with one bad property none is applied; it gets BAD_XDR"""
+    """An UPDPROP with one malformed property gets BAD_XDR, and none of it is applied"""
     t.negotiate()
     begun = round_begins(t)
     t.refused(updprop(t.xid(), [Prop(RBSIZ, 1024), Prop(BRS, 7)]), wire.BAD_XDR)
@@ -137,7 +138,7 @@ def nothing_of_a_bad_update_applies(t):
 
 @case('C-019 C-060', plays='server')
 def experimental_properties(t):
-    """What is experimental or unknown in an UPDPROP is skipped, and the rest applies"""
+    """Unknown and experimental properties in an UPDPROP are skipped, and the rest is applied"""
     t.negotiate()
     begun = round_begins(t)
     odd = [Prop(n, b'ww') for n in range(0xffffff40, 0xffffff43)]
@@ -148,7 +149,7 @@ def experimental_properties(t):
 
 @case('S14 C-092', plays='server')
 def no_guess_after_an_update(t):
-    """After REPLY_RESOURCE for a guess a larger RBSIZ does not bring the guess back"""
+    """After REPLY_RESOURCE for a Reply that was expected to fit, a larger RBSIZ changes nothing"""
     t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE))
     begun = round_begins(t)
     t.send(Error(begun.number, wire.REPLY_RESOURCE, (200,), credit=t.grant))
@@ -163,7 +164,7 @@ def no_guess_after_an_update(t):
     ends(t)
 
 
-# What the client answers
+# The client's answers
 
 def wish(t):
     return [Prop(BRS, t.takes), Prop(0xffffffff, b'\0\0\0\7'), Prop(RBSIZ, 1 << 28)]
@@ -184,7 +185,7 @@ def answers_a_wish(t, direction=None, **fields):
 
 @case('C-049 C-051 C-053 S16', plays='server')
 def wishes(t):
-    """REQPROP: BRS as it is is done, what is unknown and too large a size are rejected"""
+    """REQPROP: the current BRS is done; an unknown property and a large size are rejected"""
     answers_a_wish(t)
 
 
@@ -196,13 +197,13 @@ def wishes_as_an_option(t):
 
 @case('S52 C-049', plays='server')
 def wishes_as_an_option_that_is_a_reply(t):
-    """So it is whatever its direction says"""
+    """REQPROP spelled as an option is answered whatever its direction is"""
     answers_a_wish(t, wire.REPLY, as_option=True)
 
 
 @case('C-048 S18', plays='server')
 def wishes_with_the_xid_of_a_call(t):
-    """A REQPROP with the xid of each RPC, before its Reply: each has its RESPROP"""
+    """A REQPROP with the xid of each RPC, before its Reply, gets a RESPROP"""
     t.negotiate()
     calls = []
 
@@ -217,7 +218,7 @@ def wishes_with_the_xid_of_a_call(t):
 
 @case('S15 S17', plays='server')
 def anything_at_any_time(t):
-    """All that can be said of properties before each Reply, while the client asks: no harm"""
+    """All property messages, before each Reply, while the client has a request, do no harm"""
     t.negotiate(Prop(RBSIZ, OWN), frozen=False)
     sizes = iter([4096, SMALL, OWN, 5000] * 20)
 
@@ -242,7 +243,7 @@ def anything_at_any_time(t):
 
 @case('S40 C-012', plays='server')
 def option_with_a_payload(t):
-    """An unknown option gets INVALID_OPTION, also with an RPC behind it, of which nothing comes"""
+    """An unknown option with an RPC as payload gets INVALID_OPTION, and the RPC no answer"""
     t.negotiate()
     begun = round_begins(t)
     xid = t.xid()
@@ -252,7 +253,7 @@ def option_with_a_payload(t):
     ends(t)
 
 
-# What the client asks
+# The client's requests
 
 def questions(t):
     return [m for m in t.others if m.proc == REQPROP]
@@ -272,8 +273,10 @@ def is_question(message):
 
 def asks(t, answer, limit, again=True):
     """
-    A server of OWN bytes is asked for SMALL ones, and for more when the client's Sends may
-    be of LARGE: each wish gets this answer. `again` is whether there is a second one.
+    Answers the client's requests of a server with Receives of OWN.
+
+    The client asks for SMALL, and, when its Sends may be LARGE, for more. `again` is whether
+    there is a second request.
     """
     t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE), frozen=False)
     begun = round_begins(t)
@@ -305,74 +308,74 @@ def done_up_to_own(question):
 
 @case('C-052 C-054', plays='server', needs='set')
 def done_and_another_value(t):
-    """A wish that is done is, and one that is answered with another value has that"""
+    """A request that is done is in force, and one with another value has that value"""
     asks(t, done_up_to_own, OWN)
 
 
 @case('S01 C-052', plays='server', needs='set')
 def done_as_an_option(t):
-    """So it is when the answer is spelled as an option"""
+    """A request that is done by an answer spelled as an option is in force"""
     asks(t, lambda q: resprop(q.xid, {0}, as_option=True), LARGE)
 
 
 @case('C-053', plays='server', needs='set')
 def rejected(t):
-    """A wish that is rejected leaves what the server has announced"""
+    """A request that is rejected leaves the server's announced value in force"""
     asks(t, lambda q: resprop(q.xid, rejected={0}), OWN)
 
 
 @case('C-057 C-058', plays='server', needs='set')
 def done_and_rejected(t):
-    """One that is done and rejected is rejected"""
+    """A request that is both done and rejected is rejected"""
     asks(t, lambda q: resprop(q.xid, {0, 1}, {0}), OWN)
 
 
 @case('C-055 C-056 C-058', plays='server', needs='set')
 def what_was_not_asked(t):
-    """So is one that is answered with values of other properties"""
+    """A request that is answered with values of other properties is rejected"""
     foreign = [Prop(BRS, 0), Prop(0xfffffff0, 0), Prop(BRS, 0)]
     asks(t, lambda q: resprop(q.xid, other=foreign), OWN)
 
 
 @case('S11', plays='server', needs='set')
 def bad_answer(t):
-    """So is one whose answer does not decode, and that answer gets none"""
+    """A request with a malformed answer is rejected, and the answer gets none"""
     asks(t, lambda q: resprop(q.xid, {0}).cut(-4), OWN)
 
 
 @case('S17', plays='server', needs='set')
 def answer_with_another_xid(t):
-    """A RESPROP with another xid is no answer, and nothing else is asked"""
+    """A RESPROP with another xid is not an answer, and the client has no other request"""
     asks(t, lambda q: resprop(q.xid ^ 0x10000000, {0}), SMALL, again=False)
 
 
 @case('C-034 S16', plays='server', needs='set')
 def no_answer_yet(t):
-    """Until it is answered a wish for less binds the client itself"""
+    """Until it is answered, a request for a smaller size limits the client itself"""
     asks(t, lambda q: None, SMALL, again=False)
 
 
 @case('S18', plays='server', needs='set')
 def bad_xdr_for_a_wish(t):
-    """BAD_XDR for a wish rejects it"""
+    """BAD_XDR for a request rejects it"""
     asks(t, lambda q: Error(q.xid, wire.BAD_XDR), OWN)
 
 
 @case('C-026 S18', plays='server', needs='set')
 def invalid_proc_for_a_wish(t):
-    """INVALID_PROC for a wish rejects all there might be"""
+    """INVALID_PROC for a request rejects all requests of the connection"""
     asks(t, lambda q: Error(q.xid, INVALID_PROC), OWN, again=False)
 
 
 @case('C-026 S18', plays='server', needs='set')
 def invalid_option_for_a_wish(t):
-    """So does INVALID_OPTION"""
+    """INVALID_OPTION for a request rejects all requests of the connection"""
     asks(t, lambda q: Error(q.xid, INVALID_OPTION), OWN, again=False)
 
 
 @case('S18 S36', plays='server', needs='set')
 def err_vers_for_a_wish(t):
-    """ERR_VERS for a wish: the connection ends, and the version is found anew"""
+    """After ERR_VERS for a request the client disconnects and negotiates again"""
     t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE), frozen=False)
     round_begins(t)
     t.set('send_size', SMALL)
@@ -385,7 +388,7 @@ def err_vers_for_a_wish(t):
 
 @case('C-047', plays='server', needs='set')
 def no_wish_for_what_is_frozen(t):
-    """The client does not ask for a change of what the server will not change"""
+    """The client does not request a change of a property that the server has frozen"""
     t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE))
     for num_bytes in (SMALL, LARGE):
         begun = round_begins(t)
@@ -398,7 +401,7 @@ def no_wish_for_what_is_frozen(t):
 
 @case('S26', plays='server', needs='set')
 def place_of_a_wish(t):
-    """A wish takes the place of a Call until it is answered, and no longer"""
+    """A request takes the place of a Call until it is answered"""
     t.grant = 2
     t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE), frozen=False)
     begun = round_begins(t)
@@ -419,7 +422,7 @@ def place_of_a_wish(t):
 
 @case('C-034', plays='server', needs='set')
 def change_before_the_first_answer(t):
-    """What changes while CONNPROP is not answered yet holds on this connection"""
+    """A change while CONNPROP is unanswered is in force on this connection"""
     said = asked(t)
     t.set('send_size', SMALL)
     check(t.receive(0.3) is None, 'a message before the answer')
@@ -428,7 +431,7 @@ def change_before_the_first_answer(t):
     ends(t)
 
 
-# What this project's ends say to each other
+# Property messages between this project's implementations
 
 def extended(t, mark, receive, send, limits):
     t.negotiate(Prop(RBSIZ, receive), Prop(X_SEND, send), Prop(X_LIMITS, wire.u32(*limits)),
@@ -436,7 +439,7 @@ def extended(t, mark, receive, send, limits):
 
 
 def read_of(t, num_bytes):
-    """The next READ that asks for so many bytes: clients ask for whole pages"""
+    """Returns the next READ of this size; clients request whole pages."""
     call = t.serve(lambda c: of_procedure(c, rpc.READ) and
                    rpc.number_at(c.body, len(c.body) - 4) == num_bytes)
     check(call is not None, 'the command has ended')
@@ -444,7 +447,7 @@ def read_of(t, num_bytes):
 
 
 def write_of(t, num_bytes):
-    """The WRITE of so many bytes, in whatever form it comes"""
+    """Returns the WRITE of this size, in any form."""
     call = t.serve(lambda c: (c.proc == NOMSG or of_procedure(c, rpc.WRITE)) and
                    len(t.contents(c)) > num_bytes)
     check(call is not None, 'the command has ended')
@@ -453,7 +456,7 @@ def write_of(t, num_bytes):
 
 @case('C-060 C-083 S14', plays='server')
 def largest_send_and_limits(t):
-    """With the mark the server's largest Send and its limits count: no Read chunk, less inline"""
+    """With the mark, the server's largest Send and limits are in force"""
     extended(t, MARK, OWN, 2048, (16, 1 << 20, 0, 1))
     call = write_of(t, 9000)
     check(call.proc == NOMSG and {p for p, _ in call.reads} == {0}, f'{call}')
@@ -479,7 +482,7 @@ def another_mark(t):
 
 @case('C-023 C-059', plays='server', needs='set')
 def told_of_the_largest_send(t):
-    """A server with the mark is told of the client's largest Send, by UPDPROP"""
+    """The client announces its largest Send to a server with the mark, by UPDPROP"""
     extended(t, MARK, OWN, 4096, (16, 1 << 20, 1, 1))
     begun = round_begins(t)
     t.set('send_size', SMALL)
@@ -493,7 +496,7 @@ def told_of_the_largest_send(t):
 
 @case('C-085 S13', plays='server')
 def no_chunks(t):
-    """To a server that takes no chunk at all none is sent: what needs one fails, at once"""
+    """A server that accepts no chunks gets none; Calls that need one fail immediately"""
     extended(t, MARK, 0, 1, (0, 0, 0, 0))
     t.largest = 1024
     call = t.serve(lambda c: c.handles())

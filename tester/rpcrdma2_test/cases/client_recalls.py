@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A client of NFS that is called back, by nfsd through the tester or by the tester itself."""
+"""An NFS client with callbacks, which are from nfsd through the tester, or from the tester."""
 
 from .. import rpc, wire
 from ..registry import NotApplicable, case, check
@@ -12,7 +12,7 @@ GRANT = 16              # of the client for Calls of the server
 
 @case('S23 S24 B-06', plays='server')
 def calls_for_nobody(t):
-    """Calls with chunks get "0 of them", 41 others SYSTEM, and the connection goes on"""
+    """Calls with chunks get a limit of 0, 41 others get SYSTEM, and the connection stays"""
     t.accept(receives=128)
     t.negotiate(Prop(RBSIZ, 4096))
     call = t.serve_until(rpc.FSINFO)
@@ -37,7 +37,7 @@ def calls_for_nobody(t):
 
 @case('C-066 B-02', plays='server')
 def calls_with_the_xids_of_rpcs(t):
-    """Ten Calls or more with the xids of RPCs that wait: both get their own answers"""
+    """Ten or more Calls with the xids of waiting RPCs: both get their own answers"""
     t.negotiate()
     calls = 0
     while (call := t.serve(lambda c: c.direction == wire.CALL)) is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A client whose RPCs are refused: how often each one is on the wire, and where."""
+"""A client whose RPCs are refused: how often and where each one is sent."""
 
 from .. import rpc
 from ..registry import case, check
@@ -7,7 +7,7 @@ from ..wire import BAD_XDR, INVALID_OPTION, INVALID_PROC, VERS, Error
 
 
 def refused(t, number, code):
-    """The so many-th Call is refused; those before are answered."""
+    """Refuses the Call with this number, and answers those before it."""
     t.negotiate()
     for _ in range(number - 1):
         t.answer(t.next_call())
@@ -18,7 +18,7 @@ def refused(t, number, code):
 
 
 def again_in_version_one(t, call):
-    """It comes again, in version 1, on the next connection."""
+    """The Call has to be repeated in version 1 on the next connection."""
     t.given_up()
     t.accept()
     again = t.next_call()
@@ -39,44 +39,44 @@ def and_version_one_too(t, call):
 
 @case('S42', plays='server')
 def invalid_proc_for_the_first(t):
-    """INVALID_PROC for the first RPC: it is sent once more, in version 1"""
+    """After INVALID_PROC the first RPC is sent once more, in version 1"""
     and_goes_on(t, refused(t, 1, INVALID_PROC))
 
 
 @case('S42', plays='server')
 def invalid_option_for_the_first(t):
-    """INVALID_OPTION for the first RPC: the same"""
+    """After INVALID_OPTION the first RPC is sent once more, in version 1"""
     and_goes_on(t, refused(t, 1, INVALID_OPTION))
 
 
 @case('S42', plays='server')
 def invalid_proc_for_the_fourth(t):
-    """INVALID_PROC for the fourth RPC: the same"""
+    """After INVALID_PROC the fourth RPC is sent once more, in version 1"""
     and_goes_on(t, refused(t, 4, INVALID_PROC))
 
 
 @case('S42 S36', plays='server')
 def both_versions_for_the_first(t):
-    """ERR_VERS in version 1 then ends the RPC: nothing loops"""
+    """ERR_VERS in version 1 then ends the first RPC, without a loop"""
     and_version_one_too(t, refused(t, 1, INVALID_PROC))
 
 
 @case('S42 S36', plays='server')
 def both_versions_for_the_fourth(t):
-    """So it is with the fourth RPC"""
+    """ERR_VERS in version 1 then ends the fourth RPC, without a loop"""
     and_version_one_too(t, refused(t, 4, INVALID_PROC))
 
 
 @case('C-094 S42', plays='server')
 def bad_xdr_for_the_first(t):
-    """BAD_XDR for the first RPC of a connection ends it, and the command: one Call"""
+    """BAD_XDR for the first RPC of a connection ends it, and the command, after one Call"""
     refused(t, 1, BAD_XDR)
     t.in_vain()
 
 
 @case('S42', plays='server')
 def bad_xdr_for_each(t):
-    """BAD_XDR for each SYMLINK ends it: none comes again, on one connection"""
+    """BAD_XDR for each SYMLINK ends it: none is repeated, on one connection"""
     seen = []
     t.negotiate()
     while True:
@@ -90,7 +90,7 @@ def bad_xdr_for_each(t):
     t.succeeds()
 
 
-# Three at a time
+# Three concurrent Calls
 
 def three(t):
     t.negotiate()
@@ -100,7 +100,7 @@ def three(t):
 
 
 def each_again(t, calls):
-    """Each of the three comes again, once, in version 1, on the next connection."""
+    """Each of the three Calls has to be repeated once, in version 1 on the next connection."""
     seen = []
 
     def note(call):
@@ -116,7 +116,7 @@ def each_again(t, calls):
 
 @case('S42', plays='server')
 def one_of_three(t):
-    """INVALID_OPTION for one of three Calls: all are sent again in version 1, each once"""
+    """After INVALID_OPTION for one of three Calls, each is repeated once, in version 1"""
     calls = three(t)
     t.send(Error(calls[1].number, INVALID_OPTION, credit=t.grant))
     each_again(t, calls)
@@ -124,7 +124,7 @@ def one_of_three(t):
 
 @case('S42', plays='server')
 def all_of_three(t):
-    """INVALID_OPTION for all three Calls: the same"""
+    """After INVALID_OPTION for all three Calls, each is repeated once, in version 1"""
     calls = three(t)
     t.send(*[Error(c.number, INVALID_OPTION, credit=t.grant) for c in calls])
     each_again(t, calls)

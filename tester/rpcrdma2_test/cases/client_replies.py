@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Replies that break the protocol. The command gets the right data, or its RPC ends with an
-error; then it works with files again, on the mount that it has.
+Replies that violate the protocol. The command gets the right data, or its RPC ends with an
+error; it then works with files again, on the same mount.
 """
 
 import dataclasses
@@ -11,8 +11,8 @@ from ..endpoint import Lost
 from ..registry import NotApplicable, case, check
 from ..wire import NOMSG, REPLY, Rpc, Segment, u32
 
-RESULTS = 24                        # where they begin in an RPC Reply
-HALF = 0x80000000                   # of what 32 bits count
+RESULTS = 24                        # offset of the results in an RPC Reply
+HALF = 0x80000000                   # half of the range of 32 bits
 
 
 def is_nfs(call, *procedures):
@@ -33,7 +33,7 @@ def listing(call):
 
 
 class Truth:
-    """The right Reply to a Call: of a READ the data begin behind `head` bytes."""
+    """The right Reply to a Call; the data of a READ begin after `head` bytes"""
 
     def __init__(self, t, call):
         self.t, self.call = t, call
@@ -46,26 +46,26 @@ class Truth:
         self.data = self.body[self.head:]
 
     def inline(self, length, data=b''):
-        """So many bytes of it, and these"""
+        """Returns the first LENGTH bytes of the Reply, followed by DATA."""
         return self.good.but(body=self.body[:length] + data)
 
     def head_with(self, *chunks):
-        """The head inline, and such Write chunks, whether they were written to or not"""
+        """Returns the inline head with these Write chunks, written or not."""
         return self.good.but(body=self.body[:self.head], writes=chunks)
 
     def count(self, number):
-        """The Reply with this count in both places"""
+        """Returns the Reply with this count in both places."""
         body = bytearray(self.body)
         body[self.head - 12:self.head - 8] = body[self.head - 4:self.head] = u32(number)
         return self.good.but(body=bytes(body))
 
     def placed(self, length=None):
-        """The Write chunk with the first bytes of the data"""
+        """Writes the first bytes of the data; returns the Write chunk."""
         data = self.data[:rpc.number_at(self.body, self.head - 4)]
         return self.t.write(data[:length], self.call.writes[0])
 
     def in_reply_chunk(self, length=None):
-        """The Reply chunk with the first bytes of it"""
+        """Writes the first bytes of the Reply; returns the Reply chunk."""
         return self.t.write(self.body[:length], self.call.reply)
 
     def nomsg(self, chunk):
@@ -73,18 +73,18 @@ class Truth:
 
 
 def longer(chunk):
-    """A word more than its last segment has"""
+    """Returns the chunk with a last segment that is a word too long."""
     last = chunk[-1]
     return [*chunk[:-1], dataclasses.replace(last, length=last.length + 4)]
 
 
 def wrapped(chunk):
-    """Two segments of another length, which 32 bits do not tell from this chunk's"""
+    """Returns two segments whose lengths wrap around at 32 bits to those of the chunk."""
     return [Segment(7, HALF, 4096), Segment(7, HALF + sum(s.length for s in chunk), 4096)]
 
 
 def spoil(t, wanted, bad, most=100):
-    """Each such Call of a run is answered by these messages; how many there were."""
+    """Answers each matching Call of a run with these messages; returns their number."""
     call, count = t.work(wanted), 0
     while call is not None:
         count += 1
@@ -101,7 +101,7 @@ def succeeds(t, wanted, bad, most=100):
 
 
 def fails(t, wanted, bad, most=1):
-    """The command fails, and the next run does not."""
+    """The command has to fail, and the next run has to succeed."""
     spoil(t, wanted, bad, most)
     t.fails()
     t.works()
@@ -109,9 +109,9 @@ def fails(t, wanted, bad, most=1):
 
 def unreadable(t, wanted, bad):
     """
-    The command fails, at once or when the Call has come again on some connections.
+    The command has to fail, immediately or after repetitions of the Call.
 
-    An RPC layer that can not read the header of an RPC Reply may send the Call again.
+    An RPC layer that cannot decode the header of an RPC Reply may send the Call again.
     """
     call = t.work(wanted)
     for _ in range(4):
@@ -123,59 +123,59 @@ def unreadable(t, wanted, bad):
     return check(False, 'a loop')
 
 
-# What was written to a Write chunk
+# Data in a Write chunk
 
 @case('E-20 E-10', plays='server', kept=True)
 def more_than_the_write_chunk_holds(t):
-    """A Write chunk longer than it was offered ends the READ"""
+    """A Write chunk longer than the offered one ends the READ"""
     fails(t, chunk_read, lambda r: r.head_with(longer(r.call.writes[0])))
 
 
 @case('E-20 E-10', plays='server', kept=True)
 def more_write_chunks_than_offered(t):
-    """Two Write chunks where one was offered end the READ"""
+    """Two Write chunks instead of the offered one end the READ"""
     fails(t, chunk_read, lambda r: r.head_with(r.call.writes[0], r.placed(4)))
 
 
 @case('E-20 S05', plays='server', kept=True)
 def write_list_that_wraps(t):
-    """Two Write chunks whose lengths wrap around to the one offered end the READ"""
+    """Two Write chunks whose lengths wrap around to the offered one end the READ"""
     fails(t, chunk_read, lambda r: r.head_with(*[[s] for s in wrapped(r.call.writes[0])]))
 
 
 @case('E-20 S05', plays='server', kept=True)
 def write_chunk_that_wraps(t):
-    """Two segments whose lengths wrap around to the one offered end the READ"""
+    """Two segments whose lengths wrap around to the offered one end the READ"""
     fails(t, chunk_read, lambda r: r.head_with(wrapped(r.call.writes[0])))
 
 
 @case('E-20 E-10', plays='server', kept=True)
 def write_chunk_where_none_is(t):
-    """A Write chunk where none was offered ends the READ"""
+    """A Write chunk that was not offered ends the READ"""
     fails(t, inline_read, lambda r: r.good.but(writes=[[Segment(7, 4, 4096)]]))
 
 
 @case('E-20', plays='server', kept=True)
 def write_chunk_that_holds_nothing(t):
-    """Nothing in the Write chunk, where the Reply says that all is: the READ ends"""
+    """An empty Write chunk with the count of all data ends the READ"""
     fails(t, chunk_read, lambda r: r.head_with(r.placed(0)), 100)
 
 
 @case('E-20', plays='server', kept=True)
 def write_chunk_that_holds_half(t):
-    """Half of what the Reply says in the Write chunk: the rest is read in its turn"""
+    """If the Write chunk has half of the count, the client reads the rest separately"""
     succeeds(t, chunk_read, lambda r: r.head_with(r.placed(len(r.data) // 2 & ~3)))
 
 
 @case('E-20 E-07', plays='server', kept=True)
 def more_behind_a_full_write_chunk(t):
-    """Bytes inline behind what is in the Write chunk mean nothing"""
+    """Inline bytes after the data of a Write chunk are ignored"""
     succeeds(t, chunk_read, lambda r: r.head_with(r.placed()).plus(r.data[:2000]))
 
 
 @case('E-20 E-07', plays='server', kept=True)
 def data_go_on_inline(t):
-    """Data that go on inline where the Write chunk ends early: no wrong byte is read"""
+    """Data that continue inline after a short Write chunk cause no wrong byte"""
     def bad(r):
         half = len(r.data) // 2 & ~3
         return r.head_with(r.placed(half)).plus(r.data[half:half + min(half, 2000)])
@@ -184,18 +184,18 @@ def data_go_on_inline(t):
 
 @case('E-20', plays='server', kept=True)
 def write_chunk_without_a_head(t):
-    """All in the Write chunk, and the results cut short: the command does not hang"""
+    """All data in the Write chunk, with truncated results, do not block the command"""
     def bad(r):
         return r.good.but(body=r.body[:RESULTS + 4], writes=[r.placed()])
     spoil(t, chunk_read, bad)
     t.works()
 
 
-# What is inline
+# Inline data
 
 @case('E-20 S09', plays='server', kept=True)
 def reply_behind_a_long_header(t):
-    """A Reply behind empty Read segments, which mean nothing, begins anywhere in a page"""
+    """A Reply after empty Read segments, which have no effect, may begin anywhere in a page"""
     counts = iter(range(159, 1000))
     empty = ((256, Segment(0, 0, 0)),)
 
@@ -208,19 +208,19 @@ def reply_behind_a_long_header(t):
 
 @case('E-20', plays='server', kept=True)
 def bytes_behind_the_reply(t):
-    """Bytes behind the RPC Reply mean nothing"""
+    """Bytes after the RPC Reply are ignored"""
     succeeds(t, inline_read, lambda r: r.good.plus(b'Z' * (3000 - len(r.body))))
 
 
 @case('E-20', plays='server', kept=True)
 def less_data_than_is_said(t):
-    """Less data than the Reply says: the rest is read in its turn"""
+    """With less data than its count, the client reads the rest separately"""
     succeeds(t, inline_read, lambda r: r.inline(r.head + min(len(r.data), 100)))
 
 
 @case('E-20', plays='server', kept=True)
 def more_data_is_said(t):
-    """A count of more data than there are room for and than there are"""
+    """A count that exceeds both the data and the buffer has no effect"""
     succeeds(t, inline_read, lambda r: r.count(1 << 20))
 
 
@@ -238,7 +238,7 @@ def cut_in_the_results(t):
 
 @case('E-20', plays='server', kept=True)
 def cut_in_the_rpc_header(t):
-    """A Reply that ends within the RPC header ends the READ, sooner or later"""
+    """A Reply that ends within the RPC header ends the READ eventually"""
     unreadable(t, inline_read, lambda r: r.inline(8))
 
 
@@ -250,47 +250,47 @@ def cut_in_the_msg_type(t):
 
 @case('E-20', plays='server', kept=True)
 def cut_in_a_word(t):
-    """A Reply that ends within a word ends the READ, sooner or later"""
+    """A Reply that ends within a word ends the READ eventually"""
     unreadable(t, inline_read, lambda r: r.inline(r.head + 2))
 
 
-# What is in the Reply chunk
+# Data in the Reply chunk
 
 @case('E-06 E-25 C-031', plays='server', kept=True)
 def reply_chunk_that_was_not_needed(t):
-    """A Reply that would fit inline is taken from the Reply chunk as well"""
+    """A Reply that would fit inline is accepted in the Reply chunk too"""
     succeeds(t, listing, lambda r: r.nomsg(r.in_reply_chunk()))
 
 
 @case('E-20 E-06', plays='server', kept=True)
 def more_than_the_reply_chunk_holds(t):
-    """A Reply chunk longer than it was offered ends the READDIR"""
+    """A Reply chunk longer than the offered one ends the READDIR"""
     fails(t, listing, lambda r: r.nomsg(longer(r.call.reply)))
 
 
 @case('E-20 S05', plays='server', kept=True)
 def reply_chunk_that_wraps(t):
-    """A Reply chunk whose lengths wrap around to the one offered ends the READDIR"""
+    """A Reply chunk whose lengths wrap around to the offered one ends the READDIR"""
     fails(t, listing, lambda r: r.nomsg(wrapped(r.call.reply)))
 
 
 @case('E-20', plays='server', kept=True)
 def reply_chunk_cut_short(t):
-    """A Reply chunk with 8 bytes ends the READDIR, sooner or later"""
+    """A Reply chunk with 8 bytes ends the READDIR eventually"""
     unreadable(t, listing, lambda r: r.nomsg(r.in_reply_chunk(8)))
 
 
 @case('E-20 E-06 S07', plays='server', kept=True)
 def reply_chunk_and_inline(t):
-    """RDMA2_MSG with a Reply chunk that is used ends the READDIR"""
+    """RDMA2_MSG with a used Reply chunk ends the READDIR"""
     fails(t, listing, lambda r: r.good.but(reply=r.in_reply_chunk()))
 
 
-# Replies that come at another time
+# Replies at another time
 
 @case('E-20 C-066', plays='server', kept=True)
 def reply_to_a_stranger(t):
-    """A Reply to an RPC that there never was, before the one that is waited for"""
+    """A Reply to an RPC that never existed, before the expected Reply, has no effect"""
     def bad(r):
         number = r.call.number ^ 0x40000000
         return r.good.but(number=number, body=u32(number) + r.body[4:]), r.good
@@ -299,7 +299,7 @@ def reply_to_a_stranger(t):
 
 @case('E-20 C-066', plays='server', kept=True)
 def reply_to_the_last_rpc(t):
-    """Each Reply once more, when the next one is due"""
+    """Each Reply is repeated together with the next one, without an effect"""
     said = []
 
     def bad(r):
@@ -311,7 +311,7 @@ def reply_to_the_last_rpc(t):
 
 @case('S35', plays='server', kept=True)
 def reply_in_another_version(t):
-    """A Reply in version 1, with other data, is none to a Call in version 2"""
+    """A Reply in version 1, with other data, does not answer a Call in version 2"""
     def bad(r):
         other = r.body[:r.head] + bytes(255 - byte for byte in r.data)
         return r.good.but(version=1, body=other), r.good
@@ -320,7 +320,7 @@ def reply_in_another_version(t):
 
 @case('E-20 C-066', plays='server', kept=True)
 def reply_twice(t):
-    """A Reply that comes twice at once, the second while the memory is taken back"""
+    """A Reply that is sent twice, the second time during the invalidation, has no effect"""
     def bad(r):
         t.endpoint.post_twice(r.head_with(r.placed(4096)).encode())
         return ()
@@ -328,7 +328,7 @@ def reply_twice(t):
 
 
 def after(number):
-    """The next xid of a client that counts them in its own order of bytes"""
+    """Returns the next xid of a client that counts xids in its own byte order."""
     return int.from_bytes((int.from_bytes(number.to_bytes(4, 'big'), 'little') + 1 &
                            0xffffffff).to_bytes(4, 'little'), 'big')
 
@@ -336,9 +336,9 @@ def after(number):
 @case('E-20', plays='server', kept=True)
 def write_with_immediate(t):
     """
-    An RDMA Write with Immediate is no Reply, whatever its Receive held before
+    An RDMA Write with Immediate is not a Reply, whatever its Receive contained before
 
-    Each Receive has held a Reply to the very RPC, which was not there yet.
+    Each Receive has contained a Reply to this RPC before the RPC existed.
     """
     truth = Truth(t, t.work(chunk_read))
     number = after(truth.call.number)
@@ -354,7 +354,7 @@ def write_with_immediate(t):
         t.endpoint.rdma(region, first.length, first.handle, first.offset, immediate=True)
         t.is_left()
     except Lost:
-        pass                            # before the RDMA Write is done
+        pass                            # before the RDMA Write completes
     again = t.comes_again(number)
     check(again is not None, 'the READ has ended')
     t.answer(again)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Errors that ask for another form of a Call, and what comes of them. Beside those in
-client_errors and client_codes: arguments that can not be, and errors without end.
+Errors that request another form of a Call, in addition to those in client_errors and
+client_codes: impossible arguments, and endless errors.
 """
 
 from .. import rpc, wire
@@ -23,7 +23,7 @@ def error(t, call, code, *arguments):
 
 
 def refused_each_time(t, first, code, *arguments):
-    """The Calls with the xid of this one, each of which is refused."""
+    """Refuses all Calls with the xid of this one, and returns them."""
     calls, call = [], first
     while call is not None:
         calls.append(call)
@@ -34,7 +34,7 @@ def refused_each_time(t, first, code, *arguments):
 
 
 def ends(t, wanted, count, code, *arguments):
-    """So many such Calls and an error for each end the RPC; nothing is learnt from that."""
+    """An error for each of COUNT Calls has to end the RPC, without an effect on later ones."""
     calls = refused_each_time(t, t.work(wanted), code, *arguments)
     check(len(calls) == count, f'{len(calls)} times on the wire')
     t.fails()
@@ -61,7 +61,7 @@ def reply_resource_without_bounds(t):
 
 @case('C-092', plays='server', kept=True)
 def reply_resource_of_a_read(t):
-    """REPLY_RESOURCE for a READ with a Write chunk: it comes again with a Reply chunk"""
+    """After REPLY_RESOURCE, a READ with a Write chunk is repeated with a Reply chunk"""
     first = t.work(chunk_read)
     error(t, first, wire.REPLY_RESOURCE, 40000)
     again = t.serve(lambda c: c.number == first.number)
@@ -74,15 +74,16 @@ def reply_resource_of_a_read(t):
 
 @case('C-083 S45', plays='server', kept=True)
 def more_read_chunks_than_it_has(t):
-    """READ_CHUNKS with more than any Call has: one resend and no more"""
+    """After READ_CHUNKS with more than any Call has, the Call is repeated once"""
     ends(t, write, 2, wire.READ_CHUNKS, MOST)
 
 
 def several_segments(t, limit):
     """
-    A Call with a chunk of several segments is refused each time; how often.
+    Refuses a Call with a chunk of several segments each time; returns the number of Calls.
 
-    A client that may have no Read chunks for data has such Calls sooner.
+    READ_CHUNKS makes the client send such Calls sooner, because it then uses no Read chunks for
+    data.
     """
     first = refuse(t, with_data, wire.READ_CHUNKS, 0)
     while True:
@@ -99,21 +100,21 @@ def several_segments(t, limit):
 
 @case('C-085 S45', plays='server')
 def more_segments_than_it_has(t):
-    """SEGMENTS with more than any Call has: one resend and no more"""
+    """After SEGMENTS with more than any Call has, the Call is repeated once"""
     count = several_segments(t, MOST)
     check(count == 2, f'{count} times on the wire')
 
 
 @case('C-085 S45', plays='server')
 def no_segments(t):
-    """SEGMENTS with 0 ends the RPC: there is no form without any"""
+    """SEGMENTS with 0 ends the RPC, because no other form exists"""
     count = several_segments(t, 0)
     check(count == 1, f'{count} times on the wire')
 
 
 @case('C-083 S45', plays='server')
 def no_read_chunks_at_all(t):
-    """READ_CHUNKS with 0 for a Call in memory too: one resend, without a chunk for data"""
+    """READ_CHUNKS with 0 for a Call in memory too: the Call is repeated only once"""
     first = refuse(t, write, wire.READ_CHUNKS, 0)
     again = t.serve(lambda c: c.number == first.number)
     check(again is not None and again.proc == NOMSG and not with_data(again), f'{again}')
@@ -123,7 +124,7 @@ def no_read_chunks_at_all(t):
 
 @case('C-084 S45', plays='server')
 def no_write_chunks_at_all(t):
-    """WRITE_CHUNKS with 0 for a READ with a Reply chunk too: one resend and no more"""
+    """WRITE_CHUNKS with 0 for a READ with a Reply chunk too: it is repeated only once"""
     first = refuse(t, chunk_read, wire.WRITE_CHUNKS, 0)
     again = t.serve(lambda c: c.number == first.number)
     check(again is not None and again.reply and not again.writes, f'{again}')
@@ -133,7 +134,7 @@ def no_write_chunks_at_all(t):
 
 @case('C-084 S45', plays='server')
 def no_write_chunks_is_kept(t):
-    """WRITE_CHUNKS with 0 holds for the Calls of the connection that come later"""
+    """WRITE_CHUNKS with 0 is valid for later Calls of the connection"""
     first = refuse(t, lambda c: c.writes, wire.WRITE_CHUNKS, 0)
     again = t.serve(lambda c: c.number == first.number)
     check(again is not None and not again.writes, f'{again}')
@@ -145,7 +146,7 @@ def no_write_chunks_is_kept(t):
 
 @case('S45', plays='server')
 def what_was_learnt_is_lost(t):
-    """What READ_CHUNKS has taught is lost with the connection, and so is the resend"""
+    """The effect of READ_CHUNKS, and the count of repetitions, end with the connection"""
     first = refuse(t, write, wire.READ_CHUNKS, 0)
     for connection in (1, 2):
         again = t.serve(lambda c: c.number == first.number)
@@ -162,7 +163,7 @@ def what_was_learnt_is_lost(t):
 
 @case('S45 S42', plays='server')
 def each_call_is_refused_once(t):
-    """Each Call with a Read list or a Write list, and each small READ, is refused once"""
+    """Each Call with a Read or Write list, and each small READ, may be refused once"""
     t.negotiate()
     refused = set()
 

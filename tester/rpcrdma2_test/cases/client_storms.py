@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A client whose server ends its connections: how often it comes, and when."""
+"""A client whose server closes its connections: the number and times of new ones."""
 
 import time
 
@@ -10,7 +10,7 @@ from ..wire import Rpc
 
 @case('S34', plays='server', many=True)
 def bounded(t):
-    """A server that hangs up on each Call has two to four connections in 5 s"""
+    """A server that disconnects at each Call gets two to four connections in 5 s"""
     def hangs_up(c, message):
         if isinstance(message, Rpc):
             c.hang_up()
@@ -25,7 +25,7 @@ def bounded(t):
 
 @case('S34', plays='server', many=True)
 def recovers(t):
-    """One that does so three times, and then serves, is as good as any other one then"""
+    """A server that disconnects three times, and then serves, is used without further delay"""
     def hangs_up(c, message):
         if isinstance(message, Rpc) and len(t.first) <= 3:
             c.hang_up()
@@ -39,14 +39,14 @@ def recovers(t):
     t.does('work', 'look', 'unmount')
     check(len(t.times) == 5, f'{len(t.times)} connections')
     distances = [b - a for a, b in zip(t.times, t.times[1:-1])] + [t.times[4] - lost]
-    # At once but spread, after 3 s, after 6 s, at once again
+    # Immediately but spread, after 3 s, after 6 s, and immediately again
     for found, least, most in zip(distances, (0, 2.7, 5.5, 0), (1.5, 4.5, 8, 1.5)):
         check(least <= found <= most, f'the distances are {distances} s')
 
 
 @case('S34', plays='server', many=True)
 def spread(t):
-    """Connections that worked, each lost at its fourth Call, are made anew soon, and spread"""
+    """Connections that worked and are lost at the fourth Call are soon replaced, spread in time"""
     def hangs_on_fourth(c, message):
         if not isinstance(message, Rpc):
             return serves(c, message)

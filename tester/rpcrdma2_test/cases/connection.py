@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Private data of the connection manager, and which end speaks first."""
+"""Private data of the connection manager, and the first message of a connection."""
 
 from ..client import SILENCE
 from ..endpoint import MAGIC, PrivateData
@@ -14,13 +14,13 @@ NOT_PRIVATE = (b'', b'\0' * 8, PrivateData(1, 4096, 4096, MAGIC + 1).encode(),
 
 @case('P-01 P-10 P-11 S28')
 def private_data_of_version_two(t):
-    """The server's private data: format, flags 00 or 01, sizes of 4096 or more"""
+    """The server's private data have the format, flags 00 or 01, and sizes of at least 4096"""
     private_data(t)
 
 
 @case('P-01 P-10 P-11', version=1)
 def private_data_of_version_one(t):
-    """The server's private data: format, flags 00 or 01, sizes of 1024 or more"""
+    """The server's private data have the format, flags 00 or 01, and sizes of at least 1024"""
     private_data(t, 1024)
 
 
@@ -35,7 +35,7 @@ def private_data(t, least=4096):
 
 @case('P-03 P-05 P-06 S28')
 def private_data_mean_nothing_in_version_two(t):
-    """Without private data, and with foreign ones, version 2 is as ever"""
+    """Version 2 ignores missing and foreign private data"""
     for data in NOT_PRIVATE:
         t.again(private=data)
         t.alive()
@@ -43,7 +43,7 @@ def private_data_mean_nothing_in_version_two(t):
 
 @case('P-03 P-04 P-05 P-06', version=1)
 def private_data_are_optional(t):
-    """Without private data, and with foreign ones, version 1 is spoken without SWI"""
+    """With missing or foreign private data, version 1 is used without Send With Invalidate"""
     for data in NOT_PRIVATE:
         t.again(private=data)
         region = t.memory(4096).window()
@@ -53,7 +53,7 @@ def private_data_are_optional(t):
 
 @case('P-02 P-12', version=1, needs='export')
 def sizes_are_of_one_connection(t):
-    """Sizes of private data hold for their connection, not for the next"""
+    """Sizes of private data are valid for their connection only"""
     handle = t.file(bytes(range(256)) * 8)
     t.again(private=PrivateData(0, 4096, 4096))
     t.largest = 4096
@@ -65,7 +65,7 @@ def sizes_are_of_one_connection(t):
 
 @case('P-12 S28', version=1, needs='set export')
 def sizes_last_as_long_as_the_connection(t):
-    """What the server's private data say is in force to the end of the connection"""
+    """The sizes in the server's private data are in force until the end of the connection"""
     handle = t.file(bytes(6000))
     t.again(private=PrivateData(0, 16384, 16384))
     t.largest = 16384
@@ -79,7 +79,7 @@ def sizes_last_as_long_as_the_connection(t):
 
 @case('P-04 P-12 C-104 E-14', version=1, needs='export')
 def default_threshold_of_version_one(t):
-    """Without private data no Send of version 1 is longer than 1024 bytes"""
+    """Without private data no Send of version 1 exceeds 1024 bytes"""
     handle = t.file(bytes(2048))
     t.again(private=b'')
     t.largest = 1024
@@ -89,7 +89,7 @@ def default_threshold_of_version_one(t):
 
 
 def too_long(t, message):
-    """A Reply that has no way to come: ERR_CHUNK, and never a Send above 1024."""
+    """A Reply that cannot be sent gets ERR_CHUNK, and never a Send above 1024."""
     t.largest = 1024
     t.error(message, ERR_CHUNK)
     t.alive()
@@ -97,7 +97,7 @@ def too_long(t, message):
 
 @case('P-07 P-08', version=1)
 def invalidation_when_both_flags_are_set(t):
-    """With both flags set a Reply may come with SWI, of a handle of its Call"""
+    """With both flags set a Reply may invalidate a handle of its Call"""
     t.open(private=PrivateData(1, 4096, 4096))
     own = PrivateData.decode(t.endpoint.private)
     region = t.memory(4096).window()
@@ -111,7 +111,7 @@ def invalidation_when_both_flags_are_set(t):
 
 @case('P-09 P-13', version=1)
 def no_invalidation_when_the_flag_is_clear(t):
-    """With the client's flag clear no Reply comes with SWI"""
+    """With the client's flag clear no Reply invalidates a handle"""
     t.open(private=PrivateData(0, 4096, 4096))
     region = t.memory(4096).window()
     answer = t.answered(t.null(writes=[t.segments(region)]))
@@ -132,7 +132,7 @@ def no_invalidation_when_the_flag_of_the_server_is_clear(t):
 
 @case('S30')
 def the_server_does_not_speak_first(t):
-    """The server says nothing before the first message of the client"""
+    """The server sends nothing before the client's first message"""
     t.open()
     answer = t.receive(4 * SILENCE)
     check(answer is None, f'the server says {answer}')
@@ -141,7 +141,7 @@ def the_server_does_not_speak_first(t):
 
 @case('B-13 S21')
 def no_call_from_the_server_unasked(t):
-    """No backward Call before the client's upper layer said that it is ready"""
+    """The server sends no Call before the client's upper layer is ready"""
     t.announce()
     for _ in range(3):
         t.alive()
@@ -151,7 +151,7 @@ def no_call_from_the_server_unasked(t):
 
 @case('S46', needs='export')
 def memory_that_is_not_there(t):
-    """An RDMA Read that fails ends the connection or is answered with code 10, and with nothing more"""
+    """A failed RDMA Read ends the connection, or is answered with SYSTEM and nothing else"""
     t.open()
     message = t.long(FSINFO, opaque(t.target.root))
     position, segment = message.reads[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Grants, and the Receives behind them. A Send that finds none ends the connection."""
+"""Grants, and the corresponding Receives. A Send without a Receive ends the connection."""
 
 import time
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from ..wire import Option, Prop, RBSIZ, reqprop, updprop
 
 
 def at_once(t, messages):
-    """All are sent before any answer is taken; every one gets its own."""
+    """Sends all messages before taking any answer; each has to be answered."""
     t.send(*messages)
     left = {m.xid for m in messages}
     while left:
@@ -23,13 +23,13 @@ def at_once(t, messages):
 
 @case('B-11 E-16 B-01')
 def all_that_is_granted(t):
-    """As many Calls as are granted may be under way"""
+    """The client may use all credits of the grant"""
     fill(t)
 
 
 @case('B-11 E-16 B-01', version=1)
 def all_that_is_granted_in_version_one(t):
-    """As many Calls as are granted may be under way, in version 1"""
+    """The client may use all credits of the grant (version 1)"""
     fill(t)
 
 
@@ -43,7 +43,7 @@ def fill(t):
 
 @case('S27')
 def property_messages_take_no_credit(t):
-    """With all credits in use there is a Receive for a property message or an option"""
+    """While all credits are in use, property messages and options find Receives"""
     t.open(receives=128)
     t.announce()
     grant = min(t.alive().message.credit, 100)
@@ -58,7 +58,7 @@ def property_messages_take_no_credit(t):
 
 @case('S26')
 def request_for_no_credit(t):
-    """rdma_credit 0 in a Call is read as 1, and never comes back"""
+    """rdma_credit 0 in a Call is read as 1, and never returned"""
     for credit in (0, 1, 0xffffffff):
         for _ in range(3):
             answer = t.answered(t.null(credit=credit))
@@ -67,7 +67,7 @@ def request_for_no_credit(t):
 
 @case('S26', version=1)
 def request_for_no_credit_in_version_one(t):
-    """rdma_credit 0 in a Call of version 1 is read as 1, and never comes back"""
+    """rdma_credit 0 in a Call of version 1 is read as 1, and never returned"""
     for credit in (0, 1, 0xffffffff):
         answer = t.answered(t.null(credit=credit))
         check(answer.message.credit > 0, 'a grant of 0')
@@ -75,7 +75,7 @@ def request_for_no_credit_in_version_one(t):
 
 @case('C-077 S26')
 def grant_in_errors(t):
-    """An error brings the grant that a Reply brings"""
+    """An error has the same grant as a Reply"""
     grant = t.alive().message.credit
     got = t.error(t.null().with_word(6, 2), 2)
     check(got.credit == grant, f'{got.credit}, not {grant}')
@@ -83,7 +83,7 @@ def grant_in_errors(t):
 
 @case('E-16 S31')
 def refused_messages_use_up_nothing(t):
-    """Any number of messages that are refused leaves the Receives that there were"""
+    """Rejected messages do not reduce the number of Receives"""
     t.open(receives=128)
     for _ in range(40):
         t.error(t.null().with_word(6, 2), 2)
@@ -93,7 +93,7 @@ def refused_messages_use_up_nothing(t):
 
 @case('B-01')
 def answers_are_for_their_calls(t):
-    """Each of many Calls of different kinds gets the answer that is its own"""
+    """Each of many different Calls gets its own answer"""
     t.open(receives=64)
     grant = min(t.alive().message.credit, 30)
     good = [t.null() for _ in range(grant - grant // 3)]
@@ -109,14 +109,14 @@ def an_answer_that_finds_no_receive(t):
 
 @case('B-08', version=1)
 def an_answer_that_finds_no_receive_in_version_one(t):
-    """So it does in version 1"""
+    """An answer that finds no Receive ends its connection, and nothing else (version 1)"""
     no_receive(t)
 
 
 def no_receive(t):
     t.open(receives=1)
     t.send(t.null(), t.null())
-    time.sleep(0.3)             # what is received has its Receive posted again
+    time.sleep(0.3)             # receive() posts the Receive again
     try:
         for _ in range(3):
             t.receive(2)
@@ -126,11 +126,11 @@ def no_receive(t):
     t.alive()
 
 
-# Little memory for Receives
+# Limited memory for Receives
 
 @contextmanager
 def another(t):
-    """A second connection of another client"""
+    """Creates a second connection, of another client."""
     other = Client(t.target, t.version)
     try:
         yield other
@@ -144,7 +144,7 @@ def granted(t, **fields):
 
 @case('S26 S27', needs='set')
 def grants_while_memory_is_short(t):
-    """With memory for one connection a new one begins with less, and the first gives one back"""
+    """With memory for one connection, a new one gets a smaller grant, and the first returns one"""
     t.set('receive_memory', 368)
     t.open(receives=128)
     first = granted(t)
@@ -159,7 +159,7 @@ def grants_while_memory_is_short(t):
 
 @case('S26', needs='set')
 def shares_while_memory_is_short(t):
-    """A connection with less than its share keeps that, one with more gives back"""
+    """A connection within its share keeps its grant, one above it returns credits"""
     t.set('receive_memory', 976)
     t.set('receive_size', 53248)
     idle = granted(t)

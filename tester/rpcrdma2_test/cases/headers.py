@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Headers that are not well-formed, and payloads that do not fit them."""
+"""Malformed headers, and payloads that do not match their headers."""
 
 from ..registry import case, check
 from ..rpc import NULL, GETATTR, call, number_at, results
@@ -11,7 +11,7 @@ HERE = Segment(0x1234, 4096, 0x10000)
 
 @case('C-080 C-076')
 def unknown_proc(t):
-    """A proc that version 2 does not have gets INVALID_PROC; DONE and MSGP are such"""
+    """An unknown proc in version 2 gets INVALID_PROC; DONE and MSGP are unknown"""
     for proc in (2, 3, 10, 11, 0x100, 0xffffffff):
         t.error(t.null().with_word(3, proc), INVALID_PROC)
     t.alive()
@@ -19,13 +19,13 @@ def unknown_proc(t):
 
 @case('C-080 S44')
 def unknown_proc_alone(t):
-    """INVALID_PROC needs no more than the 16 bytes that all versions have"""
+    """INVALID_PROC needs only the 16 bytes that all versions have"""
     t.error(Raw(u32(t.xid(), 2, 32, 10)), INVALID_PROC)
 
 
 @case('C-062 C-076 C-077 S02 S49')
 def errors_end_with_their_arguments(t):
-    """Nothing follows an error, it has no direction, and it brings a grant"""
+    """An error has no trailing bytes and no direction, and it has a grant"""
     region = t.memory(4096).window()
     spoilt = t.null(writes=[t.segments(region)], inv_handle=region.handle).with_word(6, 2)
     answer = t.ask(spoilt)
@@ -35,13 +35,13 @@ def errors_end_with_their_arguments(t):
 
 
 def everything(t):
-    """A Call with all three lists"""
+    """Returns a Call with all three lists."""
     return t.null(reads=[(40, HERE)], writes=[[HERE, HERE]], reply=[HERE])
 
 
 @case('C-081 S05')
 def headers_cut_short(t):
-    """A header that ends too soon gets BAD_XDR, wherever it is cut"""
+    """A truncated header gets BAD_XDR, wherever it is cut"""
     whole = everything(t)
     for length in range(16, whole.header_length, 4):
         t.error(whole.cut(length), BAD_XDR)
@@ -66,7 +66,7 @@ def discriminators(t):
 
 @case('S05 C-106')
 def counts_beyond_the_message(t):
-    """A count of segments for which there is no room gets BAD_XDR"""
+    """A count of segments that exceeds the message gets BAD_XDR"""
     message = t.null(writes=[[HERE]])
     for count in (2, 0x1000, 0x10000001, 0x40000001, 0xffffffff):
         t.error(message.with_word(8, count), BAD_XDR)
@@ -78,7 +78,7 @@ def counts_beyond_the_message(t):
 
 @case('S05 C-106')
 def lengths_that_overflow(t):
-    """Lengths whose sum passes 32 bits get BAD_XDR, and nothing is read"""
+    """Lengths whose sum exceeds 32 bits get BAD_XDR, and nothing is read"""
     big = Segment(0x1234, 0xfffffff0, 0)
     t.error(t.call(NULL, reads=[(0, big), (0, big)], proc=NOMSG).but(body=b''), BAD_XDR)
     t.alive()
@@ -105,7 +105,7 @@ def reply_with_a_call(t):
 
 @case('S07 C-061')
 def message_without_a_payload(t):
-    """RDMA2_MSG with less than the xid and type of an RPC gets BAD_XDR"""
+    """RDMA2_MSG without the xid and type of an RPC gets BAD_XDR"""
     for length in (36, 40, 43):
         t.error(t.null().cut(length), BAD_XDR)
 
@@ -125,20 +125,20 @@ def nomsg_without_position_zero(t):
 
 @case('S07 C-064')
 def bytes_behind_nomsg(t):
-    """Bytes behind the header of RDMA2_NOMSG are ignored"""
+    """Bytes after the header of RDMA2_NOMSG are ignored"""
     t.answered(t.long(NULL).plus(b'bytes that mean nothing'))
 
 
 @case('S08')
 def two_xids(t):
-    """An rdma_xid that is not the RPC's gets BAD_XDR with rdma_xid"""
+    """An rdma_xid that differs from the RPC's xid gets BAD_XDR with rdma_xid"""
     message = t.null()
     t.error(message.but(number=message.number ^ 1), BAD_XDR)
 
 
 @case('S08 E-03')
 def two_xids_in_memory(t):
-    """An rdma_xid that is not the one in a Position-Zero chunk gets BAD_XDR"""
+    """An rdma_xid that differs from the xid in a Position-Zero chunk gets BAD_XDR"""
     message = t.long(NULL)
     t.error(message.but(number=message.number ^ 1), BAD_XDR)
     t.alive()
@@ -166,7 +166,7 @@ def order_of_checks(t):
 
 @case('E-24 C-095', version=1)
 def version_one_errors(t):
-    """Whatever is wrong with a header of version 1 gets ERR_CHUNK; all goes on"""
+    """Any fault of a version 1 header gets ERR_CHUNK, and the connection stays"""
     t.error(t.null().with_word(3, 7), ERR_CHUNK)
     t.error(Raw(u32(t.xid(), 1, 32, NOMSG, 0, 0, 0)), ERR_CHUNK)
     t.error(t.null(reads=[(40, HERE)]).cut(24), ERR_CHUNK)
@@ -176,7 +176,7 @@ def version_one_errors(t):
 
 @case('E-24 S08', version=1)
 def version_one_two_xids(t):
-    """In version 1 an rdma_xid that is not the RPC's gets ERR_CHUNK"""
+    """In version 1 an rdma_xid that differs from the RPC's xid gets ERR_CHUNK"""
     message = t.null()
     t.error(message.but(number=message.number ^ 1), ERR_CHUNK)
 
@@ -204,7 +204,7 @@ def msgp(t):
 
 @case('S31', version=1)
 def version_one_short_messages(t):
-    """Less than 16 bytes are dropped without an answer"""
+    """Messages of less than 16 bytes are dropped without an answer"""
     for length in (1, 4, 12, 15):
         t.nothing(t.null().cut(length))
 
@@ -218,7 +218,7 @@ def version_one_silence(t):
 
 @case('S07 C-061')
 def garbage_in_the_rpc(t):
-    """What is wrong within the RPC is said in an RPC Reply, not in an error"""
+    """A fault within the RPC gets an RPC Reply, not an error"""
     message = t.null()
     answer = t.reply(message.but(body=call(message.number, GETATTR, u32(0xffff))))
     results(answer.message.body, 4)

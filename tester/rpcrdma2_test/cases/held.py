@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-A client that takes no Replies. It posts no Receives, and its device says so without end:
-the server's first Send stays under way, and so does all behind it on the Send Queue.
+A client that takes no Replies. It posts no Receives, and its device keeps reporting that: the
+server's first Send stays in flight, and so does everything behind it on the Send Queue.
 """
 
 import time
@@ -12,14 +12,14 @@ from ..registry import case, check
 from ..waits import until
 from ..wire import MSG, MSGP, Raw, Segment, u32
 
-PATIENCE = 60                   # any limit will do, as long as there is one
+PATIENCE = 60                   # any limit is valid, but there has to be one
 LENGTH = 1 << 20
 CONNECTIONS = 12                # more than most servers have threads
-CALLS = 7                       # less than the credits that a connection begins with
+CALLS = 7                       # less than the initial credits of a connection
 
 
 class Holder:
-    """Such a connection, on which so many Calls have been sent"""
+    """A connection without Receives, on which COUNT Calls have been sent"""
 
     def __init__(self, t, count):
         self.t = t.open(receives=0, retries=7)
@@ -27,13 +27,13 @@ class Holder:
         self.say(*[t.null() for _ in range(count)])
 
     def say(self, *messages):
-        """Messages that are taken, but not answered"""
+        """Sends messages that are received, but not answered."""
         for message in messages:
             self.t.endpoint.post(message.encode())
         self.t.endpoint.flush()
 
     def pull(self, count, segments, length, proc=MSG):
-        """So many NULLs, a Read chunk behind each"""
+        """Sends COUNT NULL Calls with a Read chunk after each."""
         here = Segment(self.region.handle, length, self.region.address)
         for _ in range(count):
             message = self.t.null(reads=[(40, here)] * segments, proc=proc)
@@ -43,7 +43,7 @@ class Holder:
             self.say(Raw(data))
 
     def ends(self):
-        """The server ends the connection, sooner or later."""
+        """The server has to end the connection within PATIENCE."""
         end = until(PATIENCE)
         while not self.t.endpoint.lost:
             check(time.monotonic() < end, f'after {PATIENCE} s the connection goes on')
@@ -51,23 +51,23 @@ class Holder:
 
     def fill(self, proc=MSG):
         """
-        Small Replies and many RDMA Reads, until a Call has to wait for its own.
+        Requests small Replies and many RDMA Reads, until a Call has to wait for its own.
 
-        Two Calls of 64 RDMA Reads fit on most Send Queues, nine do on none.
+        Two Calls of 64 RDMA Reads fit on most Send Queues, nine on none.
         """
         self.pull(9, 64, 1, proc)
 
 
 @case('S46 B-08')
 def reads_without_response(t):
-    """RDMA Reads that get no response have a deadline, and end the connection"""
+    """RDMA Reads without a response have a deadline, which ends the connection"""
     holder = Holder(t, 1)
     holder.pull(8, 1, LENGTH)
     holder.ends()
 
 
 def in_small_steps(t, proc):
-    """Each batch of Replies that is taken gives back some of the Send Queue, but too little."""
+    """Each batch of taken Replies frees some Send Queue entries, but too few."""
     holder = Holder(t, 32)
     holder.fill(proc)
     for _ in range(2):
@@ -78,7 +78,7 @@ def in_small_steps(t, proc):
 
 
 def not_taken(t, proc):
-    """None of the Replies is taken, and the connection ends."""
+    """No Reply is taken; the connection has to end."""
     holder = Holder(t, 32)
     holder.fill(proc)
     holder.ends()
@@ -92,25 +92,25 @@ def replies_that_are_not_taken(t):
 
 @case('S46 B-08 E-23', version=1)
 def replies_that_are_not_taken_in_version_one(t):
-    """So they do in version 1, with RDMA_MSGP"""
+    """RDMA Reads behind Replies that the client does not take end with it (version 1, RDMA_MSGP)"""
     not_taken(t, MSGP)
 
 
 @case('S46 B-08')
 def replies_in_small_steps(t):
-    """A client that takes its Replies in small steps has a little more time for that"""
+    """A client that takes its Replies in small steps has a little more time"""
     in_small_steps(t, MSG)
 
 
 @case('S46 B-08 E-23', version=1)
 def replies_in_small_steps_in_version_one(t):
-    """So it has not in version 1, with RDMA_MSGP"""
+    """A client that takes its Replies in small steps has no more time (version 1, RDMA_MSGP)"""
     in_small_steps(t, MSGP)
 
 
 @case('S46 B-08', needs='export')
 def more_connections_than_threads(t):
-    """Calls that wait for the Send Queue keep no thread: others are answered"""
+    """Calls that wait for the Send Queue occupy no thread: other Calls are answered"""
     holders = [Holder(Client(t.target, t.version), 32) for _ in range(CONNECTIONS)]
     try:
         for holder in holders:
@@ -133,7 +133,7 @@ def more_connections_than_threads(t):
 
 
 def with_reads(t, count):
-    """So many NULLs, with a Read chunk behind each"""
+    """Returns COUNT NULL Calls with a Read chunk after each."""
     region = t.memory(64)
     here = Segment(region.handle, 64, region.address)
     return [t.null(reads=[(40, here)]) for _ in range(count)]
@@ -141,7 +141,7 @@ def with_reads(t, count):
 
 @case('S46 B-08', needs='set')
 def reads_that_can_not_begin(t):
-    """While memory for RDMA Reads can not be mapped, other Calls of the connection go on"""
+    """While memory for RDMA Reads cannot be mapped, other Calls of the connection are answered"""
     t.set('unmapped', -1)
     t.send(*with_reads(t, 1))
     for _ in range(CALLS):
@@ -151,7 +151,7 @@ def reads_that_can_not_begin(t):
 
 @case('S46 B-08', needs='set')
 def reads_that_keep_one_thread(t):
-    """So do other connections: these RDMA Reads keep one thread, and not one for each"""
+    """Such RDMA Reads occupy one thread in total, so other connections continue"""
     t.set('unmapped', -1)
     other = Client(t.target, t.version)
     try:
@@ -167,7 +167,7 @@ def reads_that_keep_one_thread(t):
 
 @case('S46 B-08', needs='set')
 def reads_that_begin_late(t):
-    """When it can be mapped again, each Call whose RDMA Reads have waited is answered"""
+    """When mapping succeeds again, each Call whose RDMA Reads have waited is answered"""
     t.set('unmapped', 20)
     calls = with_reads(t, CALLS)
     t.send(*calls)

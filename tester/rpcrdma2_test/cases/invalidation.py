@@ -9,7 +9,7 @@ from ..wire import BAD_XDR, NOMSG, Segment
 
 @case('C-008 C-074')
 def none_without_a_handle(t):
-    """With rdma_inv_handle 0 a Reply is a plain Send, whatever its chunks"""
+    """With rdma_inv_handle 0 a Reply is a plain Send, with any chunks"""
     region = t.memory(4096).window()
     answer = t.answered(t.null(writes=[t.segments(region)]))
     check(answer.invalidated is None, 'invalidation')
@@ -18,7 +18,7 @@ def none_without_a_handle(t):
 
 
 def only(t, answer, handle):
-    """Whether a handle was invalidated, which has to be this one."""
+    """If a handle was invalidated, it has to be this one."""
     check(answer.invalidated in (None, handle),
           f'{answer.invalidated} is invalidated, not {handle:#x}')
     if answer.invalidated is None:
@@ -28,7 +28,7 @@ def only(t, answer, handle):
 
 @case('C-075')
 def handle_of_a_write_chunk(t):
-    """rdma_inv_handle of a Write chunk: it is what is invalidated"""
+    """rdma_inv_handle of a Write chunk is the handle that is invalidated"""
     region = t.memory(4096).window()
     only(t, t.answered(t.null(writes=[t.segments(region)], inv_handle=region.handle)),
          region.handle)
@@ -36,7 +36,7 @@ def handle_of_a_write_chunk(t):
 
 @case('C-075')
 def handle_of_a_reply_chunk(t):
-    """rdma_inv_handle of a Reply chunk: it is what is invalidated"""
+    """rdma_inv_handle of a Reply chunk is the handle that is invalidated"""
     region = t.memory(4096).window()
     only(t, t.answered(t.null(reply=t.segments(region), inv_handle=region.handle)),
          region.handle)
@@ -44,7 +44,7 @@ def handle_of_a_reply_chunk(t):
 
 @case('C-075')
 def handle_of_a_read_chunk(t):
-    """rdma_inv_handle of a Position-Zero chunk: it is what is invalidated"""
+    """rdma_inv_handle of a Position-Zero chunk is the handle that is invalidated"""
     message = t.long(NULL)
     region = t.endpoint.regions[0].window()
     only(t, t.answered(message.but(
@@ -54,7 +54,7 @@ def handle_of_a_read_chunk(t):
 
 @case('S48 C-075')
 def one_of_several_handles(t):
-    """Of several handles in a Call the nominated one is invalidated, whichever it is"""
+    """Of several handles in a Call, the nominated one is invalidated"""
     first, second = t.memory(4096).window(), t.memory(4096).window()
     writes = [t.segments(first), t.segments(second)]
     only(t, t.answered(t.null(writes=writes, inv_handle=second.handle)), second.handle)
@@ -63,7 +63,7 @@ def one_of_several_handles(t):
 
 @case('S47')
 def handle_of_no_chunk(t):
-    """An rdma_inv_handle that is none of the Call's handles: plain Send, no error"""
+    """An rdma_inv_handle that the Call does not contain causes a plain Send and no error"""
     region = t.memory(4096).window()
     answer = t.answered(t.null(inv_handle=0x11111111))
     check(answer.invalidated is None, 'invalidation')
@@ -87,7 +87,7 @@ def none_with_an_error(t):
 
 @case('C-075 E-11', needs='export')
 def after_the_data(t):
-    """The handle is invalidated when the data are there"""
+    """The handle is invalidated after the data have arrived"""
     handle = t.file(b'0123456789' * 100)
     region = t.memory(4096).window()
     answer = t.answered(t.call(READ, rpc.read_arguments(handle, 1000),

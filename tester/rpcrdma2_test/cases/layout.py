@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Calls of NFSv4 that are laid out as no client would: what is inline, what is in which
-Read chunk. Wherever the pieces are, the server has to put the same Call together.
+NFSv4 Calls with unusual layouts of inline parts and Read chunks. The server has to assemble the
+same Call from any layout.
 """
 
 import struct
@@ -15,13 +15,13 @@ from ..wire import NOMSG, Rpc, Segment, opaque, u32
 BADXDR = 10036                          # of NFSv4
 CREDPROBLEM = u32(wire.REPLY, 1, 1, 13)  # MSG_DENIED, AUTH_ERROR
 CONTEXT = 0xbad0c0de
-# A credential of that context, and a verifier that is wrong
+# A credential of that context, and a verifier with a wrong checksum
 GSS = u32(6, 24, 1, 0, 1, 1, 4, CONTEXT) + u32(6, 28, 0x040400ff, 0xffffffff, 0, 1, 0, 0, 0)
-GSS_HEADER = 92                         # bytes of an RPC Call with these
+GSS_HEADER = 92                         # length of an RPC Call with these
 
 
 def both(ids, needs=''):
-    """A case of version 2, and one of version 1"""
+    """Registers a case of version 2 and one of version 1."""
     def add(function):
         def in_version_one(t):
             function(t)
@@ -35,7 +35,7 @@ def both(ids, needs=''):
 
 
 def spread(t, message, *ranges, long=False):
-    """These bytes of the RPC are in Read chunks; the others inline, or in memory too."""
+    """Puts these ranges of the RPC into Read chunks; the rest is inline, or in memory too."""
     body, rest, end, reads = message.body, b'', 0, []
     for begin, stop in ranges:
         region = t.memory(stop - begin).write(body[begin:stop])
@@ -48,15 +48,15 @@ def spread(t, message, *ranges, long=False):
     return message.but(body=b'', proc=NOMSG, reads=(*first, *reads))
 
 
-# Two WRITEs of NFSv4, one behind the other
+# Two consecutive WRITEs of NFSv4
 
 def words(first, num_bytes):
-    """Each word is another one."""
+    """Returns bytes in which each word is different."""
     return u32(*range(first, first + num_bytes // 4))
 
 
 class Writes:
-    """A Call that writes two pieces of data to a file, and where they are in it."""
+    """A Call that writes two pieces of data to a file, with their positions in the Call"""
 
     def __init__(self, t, first, second):
         t.open(size=32768)
@@ -76,7 +76,7 @@ class Writes:
         return number_at(answer.results, 28)
 
     def spread(self, *ranges, long=False):
-        """The Call laid out so: the file then holds the data."""
+        """Sends the Call with this layout; the file then has to contain the data."""
         t = self.t
         answer = t.answered(spread(t, self.call, *ranges, long=long))
         status = number_at(answer.results, 0)
@@ -93,28 +93,28 @@ class Writes:
 
 @both('E-07 E-02', needs='export')
 def two_chunks(t):
-    """Two WRITEs, the data of each in a Read chunk"""
+    """Two WRITEs, each with its data in a Read chunk"""
     w = Writes(t, 8192, 8192)
     w.spread((w.first, w.behind_first), (w.second, w.end))
 
 
 @both('E-07', needs='export')
 def inline_behind_a_chunk(t):
-    """A WRITE in a Read chunk, and one inline behind it"""
+    """A WRITE in a Read chunk, followed by an inline one"""
     w = Writes(t, 8192, 2800)
     w.spread((w.first, w.behind_first))
 
 
 @both('E-07', needs='export')
 def last_word_inline(t):
-    """A WRITE in a Read chunk that lacks its last word, which is inline"""
+    """A WRITE in a Read chunk without its last word, which is inline"""
     w = Writes(t, 8192, 2800)
     w.spread((w.first, w.behind_first - 4))
 
 
 @both('E-07', needs='export')
 def more_than_data_in_a_chunk(t):
-    """Two WRITEs in one Read chunk, with what is between their data"""
+    """Two WRITEs in one Read chunk, with the bytes between their data"""
     w = Writes(t, 8192, 8192)
     w.spread((w.first, w.end))
 
@@ -128,7 +128,7 @@ def all_in_position_zero(t):
 
 @both('E-07 E-04', needs='export')
 def position_zero_and_another(t):
-    """Two WRITEs, the data of one in a Read chunk, all else in a Position-Zero chunk"""
+    """Two WRITEs, the data of one in a Read chunk, the rest in a Position-Zero chunk"""
     w = Writes(t, 8192, 8192)
     w.spread((w.first, w.behind_first), long=True)
 
@@ -142,7 +142,7 @@ def all_inline(t):
 
 @both('E-07', needs='export')
 def lacks_its_last_word(t):
-    """A long Call that lacks its last word: nothing takes its place"""
+    """A long Call that lacks its last word is not completed with other bytes"""
     w = Writes(t, 8192, 8192)
     whole = w.call.but(body=w.call.body[:-4])
     answer = t.answered(spread(t, whole, long=True))
@@ -150,7 +150,7 @@ def lacks_its_last_word(t):
     check(w.size() == 8192, f'{w.size()} bytes have been written')
 
 
-# RPCSEC_GSS, which reads data before it knows the client
+# RPCSEC_GSS, which reads data before it has identified the client
 
 def gss_call(t, arguments=b''):
     if not t.settings.changed:
@@ -165,12 +165,12 @@ def is_denied(got):
 
 
 def denied(t, message):
-    """The checksum is found to be wrong, and nothing else."""
+    """The server has to find the checksum wrong, and nothing else."""
     is_denied(t.reply(message).message)
 
 
 def denied_or_refused(t, message, code, *arguments):
-    """Denied, or that error, if it is beyond this server; version 1 has one for all."""
+    """The message has to be denied, or to get this error (in version 1: ERR_CHUNK)."""
     got = t.ask(message).message
     if not isinstance(got, wire.Error):
         is_denied(got)
@@ -189,19 +189,19 @@ def header_in_a_chunk(t, long):
 
 @both('S09 C-081', needs='set')
 def rpc_header_in_a_chunk(t):
-    """A Read chunk where credential or verifier begin, go on or end gets BAD_XDR"""
+    """A Read chunk that begins, continues or ends the credential or verifier gets BAD_XDR"""
     header_in_a_chunk(t, False)
 
 
 @both('S09 C-081', needs='set')
 def rpc_header_in_another_chunk(t):
-    """So does one within the header of a Call in a Position-Zero chunk"""
+    """A Read chunk within the RPC header in a Position-Zero chunk gets BAD_XDR"""
     header_in_a_chunk(t, True)
 
 
 @both('C-083 C-093 E-07', needs='set')
 def gss_behind_a_chunk(t):
-    """RPCSEC_GSS: one Read chunk with a checksum behind it; with more, perhaps an error"""
+    """RPCSEC_GSS with a Read chunk before the checksum; with more, an error is allowed"""
     message = gss_call(t, u32(8192))
     at, end = GSS_HEADER + 4, GSS_HEADER + 4 + 8192
     region = t.memory(8192 + 4)
@@ -221,7 +221,7 @@ def gss_inline(t):
 
 @both('E-07 S09', needs='set')
 def gss_behind_a_long_header(t):
-    """RPCSEC_GSS behind empty Read segments: the Call begins anywhere in a page"""
+    """RPCSEC_GSS after empty Read segments: the Call begins anywhere in a page"""
     for count in (150, 164, 166, 168, 170, 175, 200):
         empty = ((256, Segment(0, 0, 0)),) * count
         denied(t, gss_call(t, bytes(8192)).but(reads=empty))
@@ -229,7 +229,7 @@ def gss_behind_a_long_header(t):
 
 @case('S46', needs='set export')
 def a_call_that_can_not_begin(t):
-    """A Call of several pages that the server can not begin: the connection ends"""
+    """A Call of several pages that the server cannot start ends the connection"""
     message = t.long(rpc.GETATTR, opaque(t.target.root) + bytes(12288))
     t.set('exports', 'unknown')
     t.lost(message, patience=30)

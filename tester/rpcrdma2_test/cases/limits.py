@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""More chunks or segments than the server takes: codes 4, 5 and 6."""
+"""More chunks or segments than the server accepts: codes 4, 5 and 6."""
 
 from ..registry import NotApplicable, case, check
 from ..wire import NOMSG, READ_CHUNKS, SEGMENTS, SYSTEM, WRITE_CHUNKS, Error, Rpc, Segment
@@ -8,7 +8,7 @@ HERE = Segment(0x1234, 16, 0x10000)
 
 
 def stretched(t, count, **fields):
-    """NULL with arguments, which it ignores, so that there are so many positions."""
+    """Returns NULL with arguments, which it ignores, for this number of positions."""
     message = t.null(**fields)
     return message.but(body=message.body + bytes(4 * count),
                        reads=tuple((40 + 4 * i, HERE) for i in range(count)))
@@ -27,7 +27,7 @@ def segments(count):
 
 
 def limit_of(t, message, code):
-    """What the server says is its limit, when a message is far above it."""
+    """Returns the server's limit from its error for a message far above the limit."""
     answer = t.ask(message)
     if isinstance(answer.message, Rpc):
         raise NotApplicable('the server takes as many as a message holds')
@@ -37,7 +37,7 @@ def limit_of(t, message, code):
 
 
 def at_the_limit(t, build, many, code):
-    """Above the limit the server names it each time; below it is another matter."""
+    """Above the limit the server has to name it each time."""
     limit = limit_of(t, build(many)(t), code)
     check(0 <= limit < many, f'{limit} is the limit, and {many} are too many')
     t.error(build(limit + 1)(t), code, limit)
@@ -48,19 +48,19 @@ def at_the_limit(t, build, many, code):
 
 @case('C-083')
 def too_many_read_chunks(t):
-    """One Read chunk more than the server takes gets READ_CHUNKS with its limit"""
+    """One Read chunk above the server's limit gets READ_CHUNKS with the limit"""
     at_the_limit(t, read_chunks, 100, READ_CHUNKS)
 
 
 @case('C-084')
 def too_many_write_chunks(t):
-    """One Write chunk more than the server takes gets WRITE_CHUNKS with its limit"""
+    """One Write chunk above the server's limit gets WRITE_CHUNKS with the limit"""
     at_the_limit(t, write_chunks, 150, WRITE_CHUNKS)
 
 
 @case('C-084')
 def as_many_write_chunks_as_there_may_be(t):
-    """As many Write chunks as the server takes get a Reply with as many"""
+    """The maximum number of Write chunks gets a Reply with the same number"""
     limit = limit_of(t, write_chunks(150)(t), WRITE_CHUNKS)
     answer = t.answered(write_chunks(limit)(t))
     check(len(answer.message.writes) == limit, f'{len(answer.message.writes)} chunks')
@@ -68,13 +68,13 @@ def as_many_write_chunks_as_there_may_be(t):
 
 @case('C-085')
 def too_many_segments_of_a_write_chunk(t):
-    """A Write chunk of one segment more than the server takes gets SEGMENTS"""
+    """A Write chunk with one segment above the server's limit gets SEGMENTS"""
     at_the_limit(t, segments, 230, SEGMENTS)
 
 
 @case('C-085')
 def as_many_segments_as_there_may_be(t):
-    """A Write chunk of as many segments as the server takes gets a Reply with as many"""
+    """A Write chunk with the maximum of segments gets a Reply with the same number"""
     limit = limit_of(t, segments(230)(t), SEGMENTS)
     answer = t.answered(segments(limit)(t))
     check([len(c) for c in answer.message.writes] == [limit], f'{answer.message.writes}')
@@ -82,7 +82,7 @@ def as_many_segments_as_there_may_be(t):
 
 @case('C-085')
 def too_many_segments_of_a_reply_chunk(t):
-    """So does a Reply chunk"""
+    """A Reply chunk with one segment above the server's limit gets SEGMENTS"""
     limit = limit_of(t, t.null(reply=[HERE] * 230), SEGMENTS)
     t.error(t.null(reply=[HERE] * (limit + 1)), SEGMENTS, limit)
     t.answered(t.null(reply=[HERE] * limit))
@@ -90,7 +90,7 @@ def too_many_segments_of_a_reply_chunk(t):
 
 @case('C-085')
 def segments_of_several_chunks(t):
-    """What SEGMENTS says of several chunks is what each of them may have"""
+    """The argument of SEGMENTS for several chunks is the limit of each chunk"""
     for build in (lambda n: t.null(writes=[[HERE] * n] * 2),
                   lambda n: t.null(writes=[[HERE] * n] * 2, reply=[HERE] * n)):
         limit = limit_of(t, build(70), SEGMENTS)
@@ -100,7 +100,7 @@ def segments_of_several_chunks(t):
 
 @case('C-085 E-03')
 def too_many_segments_of_a_read_chunk(t):
-    """So does a Read chunk, at position 0 and elsewhere"""
+    """A Read chunk with one segment above the server's limit gets SEGMENTS, at any position"""
     limit = limit_of(t, t.null(reads=[(40, HERE)] * 160), SEGMENTS)
     t.error(t.null(reads=[(40, HERE)] * (limit + 1)), SEGMENTS, limit)
     t.error(t.null(proc=NOMSG, reads=[(0, HERE)] * (limit + 1)).but(body=b''),
@@ -109,7 +109,7 @@ def too_many_segments_of_a_read_chunk(t):
 
 @case('C-085')
 def as_many_segments_of_a_read_chunk(t):
-    """A Read chunk of as many segments as the server takes is pulled"""
+    """A Read chunk with the maximum of segments is read"""
     limit = limit_of(t, t.null(reads=[(40, HERE)] * 160), SEGMENTS)
     region = t.memory(4)
     t.answered(t.null(reads=[(40, Segment(region.handle, 1, region.address))] * limit))
@@ -125,7 +125,7 @@ def a_call_that_is_too_large(t):
 
 @case('E-03 C-085')
 def as_many_segments_of_a_call(t):
-    """A Call in as many segments as the server takes is answered"""
+    """A Call in the maximum of segments is answered"""
     limit = limit_of(t, t.null(reads=[(40, HERE)] * 160), SEGMENTS)
     message = t.null()
     count = min(limit, 16)
@@ -138,7 +138,7 @@ def as_many_segments_of_a_call(t):
 
 @case('S44 C-083 C-084 C-085')
 def order_of_limits(t):
-    """Of several limits passed, Read chunks come before Write chunks before segments"""
+    """Of several exceeded limits, Read chunks precede Write chunks, and these precede segments"""
     reads = stretched(t, 40).reads
     long = t.null()
     long = long.but(body=long.body + bytes(160), writes=[[HERE]] * 20 + [[HERE] * 80])
@@ -149,7 +149,7 @@ def order_of_limits(t):
 
 @case('C-062 C-083 C-084 C-085')
 def one_argument_each(t):
-    """Codes 4 to 6 bring one argument, and leave the connection as it was"""
+    """Codes 4 to 6 have one argument, and the connection stays"""
     for message, code in ((read_chunks(100)(t), READ_CHUNKS),
                           (write_chunks(150)(t), WRITE_CHUNKS),
                           (segments(230)(t), SEGMENTS)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Calls that cost their connection: the client sends them again on the next one."""
+"""Calls that end their connection: the client repeats them on the next one."""
 
 from .. import rpc
 from ..endpoint import Lost
@@ -9,11 +9,10 @@ from ..wire import RBSIZ, SYSTEM, Prop, Segment, opaque
 
 def costs_its_connection(t, message, *props, size=16384):
     """
-    When it has cost two, each of a client with such Receives and properties, the same
-    Call again gets an error, once; others are served.
+    The Call has to get one error after it ended two connections; others are served.
 
-    The device here ends the connection with its refusal. An end of this one's that the
-    server sees first would hide that.
+    The client has Receives of this size and these properties on both. Its device ends the
+    connection with a NAK, which the server must not miss because of an earlier disconnect.
     """
     for _ in range(2):
         t.again(size=size)
@@ -30,7 +29,7 @@ def costs_its_connection(t, message, *props, size=16384):
 
 @case('C-093 S46', needs='export')
 def an_rdma_read_is_refused(t):
-    """A Call with a Read chunk that is not there ends two connections, and then gets SYSTEM"""
+    """A Call with an invalid Read chunk ends two connections, and then gets SYSTEM"""
     message = t.long(rpc.FSINFO, opaque(t.target.root))
     position, segment = message.reads[0]
     dead = Segment(segment.handle ^ 0x5500, segment.length, segment.offset)
@@ -39,18 +38,18 @@ def an_rdma_read_is_refused(t):
 
 @case('E-20')
 def a_write_with_immediate(t):
-    """An RDMA Write with Immediate is no message: the connection ends"""
+    """An RDMA Write with Immediate is not a message, and ends the connection"""
     t.alive()
     try:
         t.endpoint.rdma(t.memory(4), 0, 0, 0, immediate=True)
     except Lost:
-        return                          # before the RDMA Write is done
+        return                          # before the RDMA Write completes
     t.lost()
 
 
 @case('S46')
 def a_message_that_is_too_long(t):
-    """A message longer than a Receive ends the connection; where the Receives hold it, it is answered"""
+    """A message ends the connection if it is longer than a Receive; otherwise it is answered"""
     t.open(size=1 << 17)
     t.alive()
     message = t.null().plus(bytes(70000))
@@ -64,7 +63,7 @@ def a_message_that_is_too_long(t):
 
 @case('C-093 S46', needs='export')
 def an_rdma_write_is_refused(t):
-    """So does a Call with a Write chunk that is not there"""
+    """A Call with an invalid Write chunk ends two connections, and then gets SYSTEM"""
     handle = t.file(bytes(2000))
     region = t.memory(4096)
     dead = Segment(region.handle ^ 0x5500, 4096, region.address)
@@ -74,7 +73,7 @@ def an_rdma_write_is_refused(t):
 
 @case('C-093 S46', needs='export')
 def a_send_is_refused(t):
-    """So does a Call whose Reply is longer than the Receives that the client has"""
+    """A Call whose Reply exceeds the client's Receives ends two connections, then gets SYSTEM"""
     handle = t.file(bytes(6000))
     costs_its_connection(t, t.call(rpc.READ, rpc.read_arguments(handle, 6000)),
                          Prop(RBSIZ, 8192), size=4096)

@@ -16,7 +16,7 @@ def unknown_option(t):
 
 @case('C-011 C-012')
 def option_without_info(t):
-    """An unknown option of no bytes gets INVALID_OPTION"""
+    """An unknown option without bytes gets INVALID_OPTION"""
     t.error(Option(t.xid(), 0x7fffff01), INVALID_OPTION)
 
 
@@ -28,7 +28,7 @@ def long_option(t):
 
 @case('C-012 C-004')
 def option_of_several_pages(t):
-    """So does one that fills a Receive of the size that the server has announced"""
+    """An unknown option that fills a Receive of the announced size gets INVALID_OPTION"""
     size = t.receive_size()
     t.again(size=max(size, 16384))
     t.error(Option(t.xid(), 0x7fffff01, bytes(size - 28)), INVALID_OPTION)
@@ -36,7 +36,7 @@ def option_of_several_pages(t):
 
 @case('S40 C-063')
 def option_with_a_payload(t):
-    """An unknown option and an RPC, or a part of one, get one INVALID_OPTION"""
+    """An unknown option with an RPC, or a part of one, gets one INVALID_OPTION"""
     for length in (1, 4, 40):
         xid = t.xid()
         t.error(Option(xid, 0x7fffff01, b'info', payload=call(xid)[:length]),
@@ -46,7 +46,7 @@ def option_with_a_payload(t):
 
 @case('C-081 S05')
 def option_cut_short(t):
-    """An option that ends too soon gets BAD_XDR"""
+    """A truncated option gets BAD_XDR"""
     whole = Option(t.xid(), 0x7fffff01, bytes(8))
     for length in (24, 28, 32):
         t.error(whole.cut(length), BAD_XDR)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A server that an administrator has told to speak one version, by --set."""
+"""A server that an administrator has restricted to one version, by --set."""
 
 from .. import rpc, wire
 from ..registry import case
@@ -8,7 +8,7 @@ from ..wire import ERR_CHUNK, ERROR, REPLY, VERS, Error, Raw, Rpc, u32
 
 @case('S36 C-100', needs='set')
 def version_one_only(t):
-    """Without version 2 each message of it gets ERR_VERS 1 to 1, and version 1 goes on"""
+    """Without version 2, its messages get ERR_VERS 1 to 1, and version 1 continues to work"""
     t.set('versions', 1)
     t.version = 1
     for message in (wire.connprop(t.xid()), t.null(version=2)):
@@ -18,7 +18,7 @@ def version_one_only(t):
 
 @case('C-078 S36', needs='set')
 def answers_in_a_version_that_is_off(t):
-    """What answers something gets no answer, whatever its version"""
+    """Answers get no answer, whatever their version"""
     t.set('versions', 1)
     t.version = 1
     xid = t.xid()
@@ -28,7 +28,7 @@ def answers_in_a_version_that_is_off(t):
 
 @case('S36 C-079', needs='set')
 def version_two_only(t):
-    """Without version 1 a Call of it gets ERR_VERS 2 to 2, an error of it nothing"""
+    """Without version 1, its Calls get ERR_VERS 2 to 2, and its errors no answer"""
     t.set('versions', 2)
     t.error(t.null(version=1), VERS, 2, 2)
     t.nothing(Raw(u32(t.xid(), 1, 32, ERROR, ERR_CHUNK)))

@@ -13,7 +13,7 @@ UNKNOWN = (0, 4660, 0x7fffffff, 4294967040, 4294967200, 4294967295)
 
 @case('C-010 C-042 C-043')
 def what_the_server_says(t):
-    """The server's CONNPROP has RBSIZ and BRS, each once and of the right length"""
+    """The server's CONNPROP has RBSIZ and BRS, each once and with the right length"""
     got = t.announce(Prop(RBSIZ, 4096), Prop(BRS, BRS_INLINE))
     ids = [p.which for p in got.sets[0]]
     check(RBSIZ in ids and BRS in ids, f'properties {ids}')
@@ -38,7 +38,7 @@ def properties_refused(t):
 
 @case('S26')
 def grant_in_connprop(t):
-    """The server's CONNPROP brings a grant, the same that a Reply brings"""
+    """The server's CONNPROP has the same grant as a Reply"""
     grant = t.announce().credit
     check(grant == t.alive().message.credit, f'{grant} is not the grant of a Reply')
 
@@ -60,7 +60,7 @@ def reqprop_as_an_option(t):
 
 @case('C-016 S11')
 def property_past_the_end(t):
-    """rdma_data longer than the message gets BAD_XDR (V27)"""
+    """rdma_data that exceeds the message gets BAD_XDR (V27)"""
     for length in (9, 64, 0x1000, 0x7ffffffc, 0xffffffff):
         t.error(Raw(u32(t.xid(), 2, 32, 6, 1, RBSIZ, length, 8192, 0)), BAD_XDR)
     t.announce()
@@ -68,7 +68,7 @@ def property_past_the_end(t):
 
 @case('C-017 S11')
 def property_that_does_not_decode(t):
-    """A BRS that is none of the three gets BAD_XDR"""
+    """An undefined BRS gets BAD_XDR"""
     for value in (3, 7, 0xffffffff):
         for build in (connprop, updprop):
             t.error(build(t.xid(), [Prop(BRS, value)]), BAD_XDR)
@@ -86,14 +86,14 @@ def property_too_short(t):
 
 @case('C-018 C-017 S11')
 def bad_property_as_an_option(t):
-    """A bad property spelled as an option gets BAD_XDR too"""
+    """A malformed property spelled as an option gets BAD_XDR"""
     t.error(connprop(t.xid(), [Prop(BRS, b'\0\2')], as_option=True), BAD_XDR)
     t.error(connprop(t.xid(), [Prop(BRS, 7)], as_option=True), BAD_XDR)
 
 
 @case('C-017 C-018 S11')
 def bad_wish(t):
-    """A bad property in REQPROP gets BAD_XDR, not RESPROP"""
+    """A malformed property in REQPROP gets BAD_XDR, not RESPROP"""
     t.error(reqprop(t.xid(), [Prop(BRS, 7)]), BAD_XDR)
     t.error(reqprop(t.xid(), [Prop(RBSIZ, b'\0')]), BAD_XDR)
     t.announce()
@@ -101,7 +101,7 @@ def bad_wish(t):
 
 @case('C-081 S11 C-106')
 def properties_cut_short(t):
-    """A property message that ends too soon gets BAD_XDR, wherever it is cut"""
+    """A truncated property message gets BAD_XDR, wherever it is cut"""
     props = [Prop(RBSIZ, 8192), Prop(BRS, BRS_GENL)]
     for whole in (connprop(t.xid(), props, {0, 1}), updprop(t.xid(), props),
                   reqprop(t.xid(), props)):
@@ -112,7 +112,7 @@ def properties_cut_short(t):
 
 @case('C-106 C-081')
 def counts_of_properties(t):
-    """A count of properties or words for which there is no room gets BAD_XDR"""
+    """A count of properties or words that exceeds the message gets BAD_XDR"""
     for count in (2, 0x10000000, 0x20000001, 0xffffffff):
         t.error(Raw(u32(t.xid(), 2, 32, 6, count, RBSIZ, 4, 4096)), BAD_XDR)
         t.error(Raw(u32(t.xid(), 2, 32, 6, 0, count, 1)), BAD_XDR)
@@ -120,14 +120,14 @@ def counts_of_properties(t):
 
 @case('C-019 C-060 C-108')
 def unknown_properties(t):
-    """Unknown properties, experimental ones too, are skipped, and the rest applies"""
+    """Unknown and experimental properties are skipped, and the rest is applied"""
     props = [Prop(i, b'abcde'[:n % 6]) for n, i in enumerate(UNKNOWN)]
     t.announce(*props, Prop(RBSIZ, 8192), *props[::-1])
     expect_inline(t, 6000)
 
 
 def expect_inline(t, count, inline=True):
-    """READ of so many bytes comes inline, or does not."""
+    """A READ of this size has to be inline, or not."""
     if not t.target.root:
         return
     handle = t.file(bytes(count))
@@ -140,7 +140,7 @@ def expect_inline(t, count, inline=True):
 
 @case('C-001 C-020 C-024 C-031 E-13 S13', needs='export')
 def rbsiz_bounds_replies(t):
-    """A Reply comes inline up to the client's RBSIZ: 4096 by default"""
+    """Replies are inline up to the client's RBSIZ: 4096 by default"""
     limit = t.receive_size(8192)
     if limit < 8192:
         raise NotApplicable(f'the server itself has buffers of {limit}')
@@ -155,7 +155,7 @@ def rbsiz_bounds_replies(t):
 
 @case('S19', needs='export')
 def properties_are_of_one_connection(t):
-    """What a client said of itself does not hold on its next connection"""
+    """A client's properties are not in force on its next connection"""
     t.receive_size(8192)
     t.again()
     t.largest = 4096
@@ -164,7 +164,7 @@ def properties_are_of_one_connection(t):
 
 @case('S13', needs='export')
 def rbsiz_that_is_small(t):
-    """An RBSIZ below 4096 is no error, and no Send is longer, down to 1024"""
+    """An RBSIZ below 4096 is valid, and limits Sends down to 1024"""
     for size in (2048, 1024, 100, 0):
         t.again()
         t.announce(Prop(RBSIZ, size))
@@ -183,7 +183,7 @@ def rbsiz_that_is_large(t):
 
 @case('C-019 C-106')
 def unknown_property_of_several_pages(t):
-    """An unknown property is skipped however long it is, and the rest applies"""
+    """An unknown property of any length is skipped, and the rest is applied"""
     size = t.receive_size()
     t.again(size=max(size, 16384))
     t.announce(Prop(0x1234, bytes(size - 64)), Prop(RBSIZ, 4096))
@@ -192,7 +192,7 @@ def unknown_property_of_several_pages(t):
 
 @case('C-021', needs='export')
 def order_of_properties(t):
-    """The order of properties means nothing"""
+    """The order of properties has no effect"""
     for props in ([Prop(RBSIZ, 8192), Prop(BRS, BRS_INLINE)],
                   [Prop(BRS, BRS_INLINE), Prop(RBSIZ, 8192)]):
         t.again()
@@ -202,7 +202,7 @@ def order_of_properties(t):
 
 @case('S12', needs='export')
 def properties_twice(t):
-    """Of a property that comes twice in CONNPROP the last one counts"""
+    """The last value of a property that is twice in CONNPROP counts"""
     t.announce(Prop(RBSIZ, 8192), Prop(RBSIZ, 4096))
     t.largest = 4096
     expect_inline(t, 6000, False)
@@ -210,7 +210,7 @@ def properties_twice(t):
 
 @case('S12', needs='export')
 def property_longer_than_its_type(t):
-    """Bytes behind a property's value are ignored"""
+    """Bytes after a property's value are ignored"""
     t.announce(Prop(RBSIZ, u32(8192, 0xffffffff)))
     t.largest = 8192
     expect_inline(t, 6000)
@@ -218,7 +218,7 @@ def property_longer_than_its_type(t):
 
 @case('S11', needs='export')
 def nothing_of_a_bad_message_applies(t):
-    """Of a CONNPROP with one bad property none is applied"""
+    """A CONNPROP with one malformed property is not applied at all"""
     t.error(connprop(t.xid(), [Prop(RBSIZ, 8192), Prop(BRS, 7)]), BAD_XDR)
     t.largest = 4096
     expect_inline(t, 6000, False)
@@ -226,7 +226,7 @@ def nothing_of_a_bad_message_applies(t):
 
 @case('S15 C-023', needs='export')
 def updprop_applies(t):
-    """A value in UPDPROP is in force from then on; a smaller one too"""
+    """Larger and smaller values in UPDPROP are in force immediately"""
     if t.receive_size(4096) < 8192:
         raise NotApplicable('the server has buffers of 4096')
     expect_inline(t, 6000, False)
@@ -240,7 +240,7 @@ def updprop_applies(t):
 
 @case('S52 C-049')
 def options_that_call_themselves_replies(t):
-    """CONNPROP, REQPROP and UPDPROP, as options with REPLY, are what their types say"""
+    """CONNPROP, REQPROP and UPDPROP, as options with REPLY, are processed by type"""
     def as_reply(message):
         return message.with_word(4, REPLY)
     got = t.ask(as_reply(connprop(t.xid(), [Prop(RBSIZ, 8192)], as_option=True))).message
@@ -254,7 +254,7 @@ def options_that_call_themselves_replies(t):
 
 @case('C-022 S04')
 def bitmaps_of_any_length(t):
-    """rdma_nochg of no word, of one and of more is read, with bits beyond the set"""
+    """rdma_nochg may have no word, one or more, with bits beyond the set"""
     for words in ((), (3,), (0xffffffff,), (3, 0), (0, 0, 0xffffffff)):
         t.again()
         message = Raw(u32(t.xid(), 2, 32, 6) + propset([Prop(RBSIZ, 4096)]) +
@@ -265,7 +265,7 @@ def bitmaps_of_any_length(t):
 
 @case('C-049 C-051 C-055 C-057')
 def wishes_are_answered(t):
-    """REQPROP gets one RESPROP with its xid, in which each wish is somewhere, once"""
+    """REQPROP gets one RESPROP with its xid, in which each request is in one set"""
     size = t.receive_size()
     t.wishes()
     t.wishes(Prop(RBSIZ, 4096))
@@ -277,7 +277,7 @@ def wishes_are_answered(t):
 
 @case('C-053 C-108 C-019')
 def unknown_wishes(t):
-    """A wish for an unknown property is rejected"""
+    """A request for an unknown property is rejected"""
     t.announce()
     _, rejected, _ = t.wishes(*[Prop(i, b'abc') for i in UNKNOWN])
     check(rejected == set(range(len(UNKNOWN))), f'rejected {rejected}')
@@ -285,7 +285,7 @@ def unknown_wishes(t):
 
 @case('C-025 C-050 C-052 C-053 C-054 S16')
 def wishes_for_a_size(t):
-    """What the server has already is done; what is beyond it is not"""
+    """A request for the current size is done; one beyond the server's limits is not"""
     size = t.receive_size()
     done, _, _ = t.wishes(Prop(RBSIZ, size))
     check(done == {0}, f'its own RBSIZ {size} is not done')
@@ -297,7 +297,7 @@ def wishes_for_a_size(t):
 
 @case('C-052 S16')
 def wishes_for_a_small_size(t):
-    """A wish for 4096 bytes is true already, as RBSIZ is a minimum"""
+    """A request for 4096 bytes is done, because RBSIZ is a minimum"""
     t.receive_size()
     done, rejected, other = t.wishes(Prop(RBSIZ, 4096))
     check(done == {0}, f'{rejected} {other}')
@@ -306,7 +306,7 @@ def wishes_for_a_small_size(t):
 
 @case('S16 S12')
 def wishes_twice(t):
-    """The second wish for one property is rejected"""
+    """The second request for the same property is rejected"""
     t.receive_size()
     _, rejected, _ = t.wishes(Prop(RBSIZ, 4096), Prop(RBSIZ, 4096))
     check(1 in rejected, f'rejected {rejected}')
@@ -314,14 +314,14 @@ def wishes_twice(t):
 
 @case('C-055 C-057 S12')
 def many_wishes(t):
-    """As many wishes as a message holds are all answered, in a message that fits"""
+    """The maximum number of requests in a message is answered, in a message that fits"""
     t.announce()
     t.wishes(*[Prop(0x3000 + i, b'') for i in range(500)])
 
 
 @case('S53 C-025')
 def wishes_that_flip(t):
-    """Large and small sizes in turns are answered; what is done once is not done ten times"""
+    """Alternating large and small sizes are answered, but not done each time"""
     if t.receive_size() <= 4096:
         raise NotApplicable('the server has buffers of 4096')
     done = []
@@ -339,14 +339,14 @@ def wishes_that_flip(t):
 
 @case('C-041 C-049 S16')
 def wishes_before_connprop(t):
-    """REQPROP is answered also before CONNPROP"""
+    """REQPROP is answered even before CONNPROP"""
     t.wishes(Prop(RBSIZ, 4096))
     t.announce()
 
 
 @case('C-048 S18')
 def wish_with_the_xid_of_a_call(t):
-    """A REQPROP with the xid of a Call under way: both are answered"""
+    """A REQPROP with the xid of an outstanding Call: both are answered"""
     t.announce()
     call = t.null()
     t.send(call, reqprop(call.number, [Prop(RBSIZ, 4096)]))
@@ -358,7 +358,7 @@ def wish_with_the_xid_of_a_call(t):
 
 @case('S16')
 def several_wishes_at_once(t):
-    """REQPROPs that are sent at once are answered in their order"""
+    """Concurrent REQPROPs are answered in their order"""
     t.announce()
     messages = [reqprop(t.xid(), [Prop(RBSIZ, 4096)]) for _ in range(6)]
     t.send(*messages)
@@ -369,7 +369,7 @@ def several_wishes_at_once(t):
 
 @case('C-004 C-028 B-11')
 def messages_as_long_as_a_receive(t):
-    """Messages of exactly the server's RBSIZ are answered, as many as it grants"""
+    """Messages of exactly the server's RBSIZ are answered, up to the grant"""
     size = t.receive_size(65536)
     t.again(size=max(size, 16384))
     got = t.announce(Prop(RBSIZ, 4096))
@@ -384,13 +384,13 @@ def messages_as_long_as_a_receive(t):
 
 @case('C-028 S16')
 def a_rejected_wish_leaves_the_receives(t):
-    """After a wish for Receives that are too small messages as long as before are answered"""
+    """After a request for Receives that are too small, messages of the old size are answered"""
     size = t.receive_size(65536)
     t.again(size=max(size, 16384))
     t.announce(Prop(RBSIZ, 4096))
     _, rejected, _ = t.wishes(Prop(RBSIZ, 1024))
     check(rejected == {0}, f'rejected: {rejected}')
-    for _ in range(32):                         # each Receive has come back by then
+    for _ in range(32):                         # each Receive has been posted again by then
         t.alive()
     null = t.null()
     check(t.ask(null.plus(bytes(size - len(null.encode())))).message.xid == null.xid, 'no answer')
@@ -398,7 +398,7 @@ def a_rejected_wish_leaves_the_receives(t):
 
 @case('B-20 S20')
 def any_readiness_for_callbacks(t):
-    """Whatever the client's BRS is, its own Calls are answered"""
+    """A client's Calls are answered with any BRS"""
     for value in (BRS_NONE, BRS_INLINE, BRS_GENL):
         t.again()
         t.announce(Prop(BRS, value))
@@ -407,7 +407,7 @@ def any_readiness_for_callbacks(t):
 
 @case('S16', needs='export')
 def a_wish_changes_nothing_of_the_other_side(t):
-    """A wish about the server's RBSIZ leaves the client's as it is"""
+    """A request about the server's RBSIZ leaves the client's unchanged"""
     if t.receive_size(8192) < 8192:
         raise NotApplicable('the server has buffers of 4096')
     t.wishes(Prop(RBSIZ, 4096))
@@ -416,7 +416,7 @@ def a_wish_changes_nothing_of_the_other_side(t):
 
 @case('S07')
 def bytes_behind_properties(t):
-    """Bytes behind a property message are ignored"""
+    """Bytes after a property message are ignored"""
     message = connprop(t.xid(), [Prop(RBSIZ, 4096)])
     got = t.ask(message.plus(bytes(40))).message
     check(isinstance(got, Properties), f'{got}')

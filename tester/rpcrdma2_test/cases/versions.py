@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Versions, and the version of an answer."""
+"""Versions of messages and answers."""
 
 from ..registry import NotApplicable, case, check
 from ..wire import MSG, VERS, Properties, Raw, Rpc, connprop, u32
@@ -9,13 +9,13 @@ UNKNOWN = (0, 3, 4, 255, 0x20000, 0xffffffff)
 
 @case('C-079 C-076 C-077 E-17 S36')
 def unknown_version(t):
-    """An rdma_vers that the server has not gets VERS, with it copied, and the range"""
+    """An unsupported rdma_vers gets VERS with the same rdma_vers, and the supported range"""
     unknown_versions(t)
 
 
 @case('E-17 C-079', version=1)
 def unknown_version_to_version_one(t):
-    """An rdma_vers that the server has not gets ERR_VERS and the range"""
+    """An unsupported rdma_vers gets ERR_VERS and the supported range"""
     unknown_versions(t)
 
 
@@ -30,7 +30,7 @@ def unknown_versions(t):
 
 @case('S44 C-079')
 def version_is_judged_before_all_else(t):
-    """Of several faults the version is judged first: also in 16 bytes, for any proc"""
+    """The version is checked before any other fault, in 16 bytes with any proc"""
     for proc in (0, 2, 5, 9, 77):
         t.error(Raw(u32(t.xid(), 3, 0, proc)), VERS)
     t.alive()
@@ -44,7 +44,7 @@ def answer_in_version_two(t):
 
 @case('C-105 S35')
 def each_call_in_its_own_version(t):
-    """Calls of both versions on one connection are answered each in its own"""
+    """On one connection, Calls of both versions are answered in their version"""
     if 1 not in t.target.versions:
         raise NotApplicable('the server does not speak version 1')
     for version in (1, 2, 2, 1, 2, 1, 1):
@@ -64,7 +64,7 @@ def answer_in_version_one(t):
 
 @case('C-100 S36', version=1)
 def version_two_refused(t):
-    """A server without version 2 refuses it with ERR_VERS and goes on in version 1"""
+    """A server without version 2 refuses it with ERR_VERS and continues in version 1"""
     if 2 in t.target.versions:
         raise NotApplicable('the server speaks version 2')
     for message in (connprop(t.xid()), t.null(version=2), connprop(t.xid())):
@@ -84,28 +84,28 @@ def first_connprop(t):
 
 @case('C-099 S29')
 def first_message_is_a_call(t):
-    """A Call may come first, of 1024 bytes"""
+    """A Call of 1024 bytes may be the first message"""
     answer = t.reply(t.null().plus(bytes(1024 - 76)))
     check(isinstance(answer.message, Rpc), f'{answer.message}')
 
 
 @case('C-003 S32')
 def four_thousand_and_ninety_six(t):
-    """A message of exactly 4096 bytes is received, from the first on"""
+    """A message of exactly 4096 bytes is received, even as the first message"""
     t.reply(t.null().plus(bytes(4096 - 76)))
     t.alive()
 
 
 @case('S31')
 def short_messages(t):
-    """Less than 16 bytes are dropped without an answer"""
+    """Messages of less than 16 bytes are dropped without an answer"""
     for length in (0, 1, 4, 8, 12, 15):
         t.nothing(t.null().cut(length))
 
 
 @case('S31 C-003')
 def short_messages_use_up_nothing(t):
-    """Any number of messages that are dropped leaves the Receives that there were"""
+    """Dropped messages do not reduce the number of Receives"""
     for _ in range(100):
         t.send(t.null().cut(12))
     t.alive()
