@@ -28,7 +28,7 @@ form=full
 case ${1:-} in
 --quick|--smoke|--memory|--trips|--link)	form=${1#--} ;;
 '')				;;
-*)				die "no option is called '$1'" ;;
+*)				die "unknown option '$1'" ;;
 esac
 
 [ "$form" != smoke ] ||

@@ -18,7 +18,7 @@ cd "$top" || exit 1
 runs=10
 case ${1:-} in
 --runs)	runs=${2:-0}; shift $(($# > 1 ? 2 : 1)) ;;
--*)	die "no option is called '$1'" ;;
+-*)	die "unknown option '$1'" ;;
 esac
 suites=("$@")
 [[ $runs =~ ^[1-9][0-9]*$ ]] || die "--runs needs a number"

@@ -44,7 +44,7 @@ with_lock "$tar.lock" pack_tree "$tar" || exit 1
 rc=$?
 echo
 if [ "$rc" -eq 0 ]; then
-	echo "The demo took $((SECONDS - started)) s; the kernel's log has no complaint."
+	echo "The demo took $((SECONDS - started)) s; the kernel's log has no report."
 else
 	echo "The demo failed ($rc) after $((SECONDS - started)) s."
 fi

@@ -20,7 +20,7 @@ while [ $# -gt 0 ]; do
 			arch=$2; shift ;;
 	--suite)	[ $# -gt 1 ] || die "--suite needs the name of a suite"
 			suites+=("$2"); shift ;;
-	*)		die "no option is called '$1'" ;;
+	*)		die "unknown option '$1'" ;;
 	esac
 	shift
 done
@@ -40,7 +40,7 @@ s390x)	# big endian
 	build=(CC=s390x-linux-gnu-gcc
 		"SANITIZE=-static -fsanitize=undefined -fsanitize-undefined-trap-on-error")
 	run=(qemu-s390x-static) ;;
-*)	die "no architecture is called '$arch': i386 or s390x" ;;
+*)	die "unknown architecture '$arch': i386 or s390x" ;;
 esac
 [ -z "$arch" ] || { name+=-$arch; out+=-$arch; }
 mkdir -p "$out"

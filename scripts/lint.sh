@@ -21,7 +21,7 @@ trap 'rm -rf "$work"' EXIT
 case ${1:-} in
 '')		base='' ;;
 --changed)	base=${BASE:-HEAD} ;;
-*)		die "no option is called '$1'" ;;
+*)		die "unknown option '$1'" ;;
 esac
 
 if [ "$(id -u)" -eq 0 ]; then
@@ -218,7 +218,7 @@ if have codespell "spelling"; then
 	report "spelling" "$work/spell" $?
 fi
 
-# shellcheck follows sourced files, so a change of one script checks all of them.
+# The tool follows sourced files, so a change of one script checks all of them.
 if [ "${#shell[@]}" -gt 0 ] && have shellcheck "shellcheck"; then
 	rc=0
 	: >"$work/shell"

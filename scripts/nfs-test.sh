@@ -16,7 +16,7 @@ set -u
 step=''
 case ${1:-} in
 --groups|--build|--built)	step=$1; shift ;;
--*)	die "no option is called '$1'" ;;
+-*)	die "unknown option '$1'" ;;
 esac
 kernel=${1:-uml}
 [ $# -gt 0 ] && shift

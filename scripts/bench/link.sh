@@ -83,8 +83,8 @@ link_is()
 	done
 }
 
-# did ROW OPTION...: runs the operations of a row and prints the result of "ops"
-did()
+# run_row ROW OPTION...: runs the operations of a row and prints the result of "ops"
+run_row()
 {
 	local row=$1
 	shift
@@ -106,7 +106,7 @@ trips_of()
 
 	link_is 5ms 0%
 	while read -r row size; do
-		least=$(did "$row" -e -n 20 -w 2 -s "$size" | figure least)
+		least=$(run_row "$row" -e -n 20 -w 2 -s "$size" | figure least)
 		awk "BEGIN { printf \"%s,%s,%s,%.2f\n\", \"$variant\", \"$row\", \"$size\", \
 			$least / 1e7 }" >>/run/vm/trips.csv
 	done <<-END
@@ -135,7 +135,7 @@ rates_of()
 				# Losses are rare: one in 40 READs at 0.01 %.
 				n=$((depth == 1 ? 200 : 640))
 				for row in READ WRITE; do
-					ns=$(did "$row" -j "$depth" -n "$n" -w 2 -s "$mebibyte" |
+					ns=$(run_row "$row" -j "$depth" -n "$n" -w 2 -s "$mebibyte" |
 						figure ns)
 					awk "BEGIN { printf \"%s,%s,%s,%s,%s,%.1f\n\", \"$variant\", \
 						\"$row\", $trip, $loss, $depth, $n / ($ns / 1e9) }" \

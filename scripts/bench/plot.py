@@ -18,7 +18,7 @@ BYTES = "('512' 512, '4K' 4096, '16K' 16384, '64K' 65536, '256K' 262144, '1M' 10
 
 
 def read(path):
-    """Rows of a CSV file, numbers as such; none where there is no file"""
+    """Returns the rows of a CSV file, with numbers converted; none if the file is missing."""
     if not os.path.exists(path):
         return []
     with open(path, encoding='utf-8') as file:
@@ -27,7 +27,7 @@ def read(path):
 
 
 def curves(points, least=1):
-    """For gnuplot's plot, of those variants that have so many points"""
+    """Returns arguments of gnuplot's plot, for variants with at least LEAST points."""
     found = []
     for variant, title in TITLES.items():
         own = sorted(points(variant))
@@ -39,7 +39,7 @@ def curves(points, least=1):
 
 
 def draw(name, settings, *plots):
-    """Two plots side by side, each a title and its curves, where both have some"""
+    """Draws two plots side by side, each with a title and curves, if both have curves."""
     if not all(lines for _, lines in plots):
         return
     both = '\n'.join(f"set title '{title}'; plot {lines}" for title, lines in plots)
@@ -96,7 +96,7 @@ def main():
     memory = read(f'{DIR}/memory.csv')
 
     def of_memory(end, column):
-        """KiB per connection, with as few mounts as there can be"""
+        """KiB per connection, with the minimum number of mounts"""
         return curves(lambda variant: [
             (n, kib[column]) for v, n, mounts, e, *kib in memory
             if (v, e) == (variant, end) and mounts == (n + 15) // 16 and kib[column] > 0])

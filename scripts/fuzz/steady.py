@@ -24,7 +24,7 @@ PAUSE = .005            # between two operations, in seconds
 
 
 class User:
-    """One file, and what is in it"""
+    """A file and its expected contents"""
 
     def __init__(self, path):
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o644)
@@ -49,7 +49,7 @@ class User:
 
 
 def operations(user, seconds, times):
-    """Reads and writes for so long; what each took is added to times."""
+    """Reads and writes for this time; appends the duration of each operation to times."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         time.sleep(PAUSE)
@@ -65,7 +65,7 @@ def operations(user, seconds, times):
 
 
 def tell(group, number):
-    """Whether there is such a group still"""
+    """Sends a signal to the group; returns whether the group exists."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:

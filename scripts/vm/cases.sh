@@ -353,7 +353,7 @@ figures()
 			$per_op++;
 		}
 	}
-	$xprts && $per_op or die "nothing about $dir\n";' "$1"
+	$xprts && $per_op or die "no statistics of $dir\n";' "$1"
 }
 
 # figure FOLDER WORDS: prints the word that follows WORDS at the beginning of a line of

@@ -230,7 +230,7 @@ kernel_key()
 		cat "$vmdir/releases.sh" "$vmdir/debian-modules" "$vmdir/debian.sh" \
 			"$vmdir/initramfs.sh" ;;
 	*)
-		die "no kernel is called '$1': uml, uml-debug, uml-dma, uml-smp, kcsan or debian" ;;
+		die "unknown kernel '$1': uml, uml-debug, uml-dma, uml-smp, kcsan or debian" ;;
 	esac
 }
 

@@ -31,8 +31,8 @@ crowd_down()
 	cat /tmp/crowd >>/tmp/crowds
 }
 
-# crowd_did MANNER KEY: prints the total of all crowds so far
-crowd_did()
+# crowd_total MANNER KEY: prints the total of all crowds so far
+crowd_total()
 {
 	tr ' ' '\n' < <(grep "^$1 " /tmp/crowds) |
 		sed -n "s/^$2=//p" | awk '{ n += $1 } END { print n + 0 }'
@@ -104,23 +104,23 @@ crowd_happened()
 {
 	local manner
 
-	[ "$(crowd_did withhold taken)" -ge $((9 * 2 * crowd_size / 5)) ] &&
-		[ "$(crowd_did withhold replies)" -eq 0 ] &&
-		ok "withheld: $(crowd_did withhold calls) Calls, no RDMA Read answered" ||
+	[ "$(crowd_total withhold taken)" -ge $((9 * 2 * crowd_size / 5)) ] &&
+		[ "$(crowd_total withhold replies)" -eq 0 ] &&
+		ok "withheld: $(crowd_total withhold calls) Calls, no RDMA Read answered" ||
 		fail "withheld: $(grep withhold /tmp/crowds | tr '\n' ' ')"
-	[ "$(crowd_did slow late)" -ge $((crowd_size / 5)) ] &&
-		ok "slow: $(crowd_did slow late) Receives, one in 19 s" ||
+	[ "$(crowd_total slow late)" -ge $((crowd_size / 5)) ] &&
+		ok "slow: $(crowd_total slow late) Receives, one in 19 s" ||
 		fail "slow: $(grep slow /tmp/crowds | tr '\n' ' ')"
-	[ "$(crowd_did chunks replies)" -ge $((20 * crowd_size / 5)) ] &&
-		ok "chunk lists: $(crowd_did chunks replies) Calls answered" ||
+	[ "$(crowd_total chunks replies)" -ge $((20 * crowd_size / 5)) ] &&
+		ok "chunk lists: $(crowd_total chunks replies) Calls answered" ||
 		fail "chunk lists: $(grep chunks /tmp/crowds | tr '\n' ' ')"
-	[ "$(crowd_did mute up)" -ge $((2 * (crowd_size / 5))) ] &&
-		[ "$(crowd_did mute calls)" -eq 0 ] &&
-		ok "mute: $(crowd_did mute up) connections without a word" ||
+	[ "$(crowd_total mute up)" -ge $((2 * (crowd_size / 5))) ] &&
+		[ "$(crowd_total mute calls)" -eq 0 ] &&
+		ok "mute: $(crowd_total mute up) connections without a word" ||
 		fail "mute: $(grep mute /tmp/crowds | tr '\n' ' ')"
-	[ "$(crowd_did rnr taken)" -ge $((8 * 2 * (crowd_size / 5))) ] &&
-		[ "$(crowd_did rnr replies)" -eq 0 ] &&
-		ok "RNR: $(crowd_did rnr taken) Calls, no Receive for a Reply" ||
+	[ "$(crowd_total rnr taken)" -ge $((8 * 2 * (crowd_size / 5))) ] &&
+		[ "$(crowd_total rnr replies)" -eq 0 ] &&
+		ok "RNR: $(crowd_total rnr taken) Calls, no Receive for a Reply" ||
 		fail "RNR: $(grep rnr /tmp/crowds | tr '\n' ' ')"
 }
 
@@ -384,8 +384,8 @@ flooded()
 	crowd_up 2 "$1" || return
 	latencies /mnt 3 "$d/$1-g" "$d/$1-w" || fail "a mount $name"
 	crowd_down
-	[ "$(crowd_did "$1" most)" -ge 48 ] && [ "$(crowd_did "$1" replies)" -ge 2000 ] &&
-		ok "$(crowd_did "$1" replies) of $2, $(crowd_did "$1" most) at a time" ||
+	[ "$(crowd_total "$1" most)" -ge 48 ] && [ "$(crowd_total "$1" replies)" -ge 2000 ] &&
+		ok "$(crowd_total "$1" replies) of $2, $(crowd_total "$1" most) at a time" ||
 		fail "no flood of $2: $(grep "^$1 " /tmp/crowds)"
 	no_slower "GETATTR $name" "$d/calm-g" "$d/$1-g"
 	no_slower "WRITE of 1 MiB $name" "$d/calm-w" "$d/$1-w"
@@ -483,7 +483,7 @@ never_accepted()
 	expect "$name ends with the listener" "s_accept_failures == 1 && s_accepts == 0"
 	kill "$crowd"
 	wait "$crowd"
-	check "$name: its peer gets a reject" [ "$(crowd_did mute refused)" -ge 1 ]
+	check "$name: its peer gets a reject" [ "$(crowd_total mute refused)" -ge 1 ]
 	rpc.nfsd "$nfsd_threads"
 	listen_on "$proto"
 }

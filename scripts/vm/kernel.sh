@@ -147,7 +147,7 @@ check_config()
 		say "not in the configuration: $line"
 		bad=1
 	done <"$1/fragment"
-	[ "$bad" -eq 0 ] || die "the configuration is not what was asked for"
+	[ "$bad" -eq 0 ] || die "the configuration lacks requested options"
 }
 
 main()

@@ -67,13 +67,13 @@ trees()
 	cp -r /tmp/tree /mnt/put &&
 	sync &&
 	[ "$(on_server sums "$export_dir/put")" = "$here" ] ||
-		complain "what was put in is not on the server" || return 1
+		complain "the server does not have the files that the client wrote" || return 1
 	echo 3 >/proc/sys/vm/drop_caches
 	[ "$(sums /mnt/put)" = "$here" ] ||
-		complain "what was put in does not come back" || return 1
+		complain "the client reads other files than it wrote" || return 1
 	here=$(on_server "make_tree $export_dir/got && sums $export_dir/got") &&
 	[ "$(sums /mnt/got)" = "$here" ] ||
-		complain "what is on the server is not what is read" || return 1
+		complain "the client reads other files than the server has" || return 1
 	rm -r /mnt/put /mnt/got
 }
 

@@ -33,31 +33,31 @@ def arguments():
     part.add_argument('--client', action='store_const', const='client', dest='plays',
                       help='be a client, and test the server at HOST (default)')
     part.add_argument('--server', action='store_const', const='server', dest='plays',
-                      help='be a server at HOST, and test the clients that come')
+                      help='be a server at HOST, and test the clients that connect')
     parser.add_argument('--trigger', metavar='COMMAND',
-                        help='with --server: makes the client under test come')
+                        help='with --server: command that makes the client under test connect')
     parser.add_argument('--actions', action='store_true',
-                        help='the command does one $ACTION at a time, if there is one: '
-                             'mount, work, unmount and others that are in their source')
+                        help='the command does one $ACTION at a time: mount, work, unmount, '
+                             'and others that the sources of the cases name')
     parser.add_argument('--backend', metavar='HOST',
                         help='with --server: an NFS server over TCP (default: HOST)')
     parser.add_argument('--export', metavar='PATH', default='',
-                        help='a folder that the server exports, and that may be written to')
+                        help='a writable folder that the server exports')
     parser.add_argument('--set', metavar='COMMAND', default='',
-                        help='gives the peer another $SETTING, which is $VALUE')
+                        help='command that sets $SETTING of the peer to $VALUE')
     parser.add_argument('--require', metavar='WORD', action='append', default=[],
                         help='a case, a group, a requirement or a version (1, 2) of which '
-                             'a case has to pass; not applicable is a failure then')
+                             'a case has to pass; not applicable counts as failed')
     parser.add_argument('--wait', metavar='FACTOR', type=positive, default=1.0,
-                        help='wait so many times as long, for a slow peer or link')
-    parser.add_argument('--list', action='store_true', help='name the cases')
+                        help='multiply all timeouts, for a slow peer or link')
+    parser.add_argument('--list', action='store_true', help='list the cases')
     parser.add_argument('--explain', action='store_true',
-                        help='print requirements in words, those of the cases named')
+                        help='print the text of requirements, or of those of the named cases')
     parser.add_argument('--settings', action='store_true',
-                        help='print the settings that --set has to know')
+                        help='print the settings that --set has to support')
     parser.add_argument('--faults', action='store_true',
-                        help='be a server, and then a client, with one fault after another, '
-                        'too: cases have to fail, and pass without a fault; the words are '
+                        help='test the tester: cases have to fail with a server or client that '
+                        'has a fault, and to pass with one that has none; the words are '
                         'names of faults')
     parser.add_argument('--visit', nargs=5, help=argparse.SUPPRESS)
     parser.add_argument('--self-test', action='store_true',

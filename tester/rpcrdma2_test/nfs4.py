@@ -76,7 +76,7 @@ class Session:
         return [(PUTROOTFH, b''), (LOOKUP, opaque(name))]
 
     def delegation(self, name):
-        """What kind of delegation an OPEN for reading brings."""
+        """Returns the kind of delegation that an OPEN for reading gets."""
         answer = self.go_on((PUTROOTFH, b''),
                             (OPEN, u32(0, READ_DELEGATION, 0) + self.client +
                              opaque(b'owner') + u32(0, 0) + opaque(name)))

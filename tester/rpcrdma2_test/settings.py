@@ -12,19 +12,19 @@ TABLE = {
     'call': ('server', 'Calls to make now, to the client that is there: count, window, call '
              'and reply, which are bytes inline or data/read chunk/write chunk/Reply chunk'),
     'calls': ('server', 'the same, and the command ends when the Calls have ended'),
-    'credits': ('server', 'the most that a connection is granted'),
+    'credits': ('server', 'maximum of credits of a connection'),
     'expire': ('server', 'the owner of a client of NFSv4, whose state the server forgets'),
     'exports': ('server', '"unknown": the server cannot find out what it exports'),
     'gss_context': ('server', 'the handle, in hex, of an RPCSEC_GSS context that the server '
-                    'is to know, whatever its key'),
-    'pin': ('client', "the one version that the client may speak with the tester's $PORT; a "
-            'second number is that for all other ports of the same address'),
+                    'has to accept, with any key'),
+    'pin': ('client', "the only version that the client may use with the tester's $PORT; a "
+            'second number is the one for all other ports of the address'),
     'receive_memory': ('server', 'KiB for the Receives of all connections'),
-    'receive_size': ('server', 'bytes of each Receive of connections that come later'),
+    'receive_size': ('server', 'bytes of each Receive, for new connections'),
     'send_size': ('both', "bytes of the peer's largest Send"),
-    'unanswered': ('client', 'ends well once so many Calls more have got no answer since it '
+    'unanswered': ('client', 'succeeds when this many more Calls have got no answer since it '
                    'was 0'),
-    'unmapped': ('server', 'so many times, or always with -1, memory for RDMA Reads cannot be '
+    'unmapped': ('server', 'how many times (-1: always) memory for RDMA Reads cannot be '
                  'mapped'),
     'versions': ('both', 'the only version of RPC-over-RDMA that the peer uses, or any'),
 }

@@ -61,14 +61,14 @@ ARGUMENTS = {wire.VERS: (1, 1), wire.READ_CHUNKS: (0,), wire.WRITE_CHUNKS: (0,),
 
 @case('C-071 S43', needs='export')
 def errors(t):
-    """Each error code, including an unknown one, ends the callback immediately"""
+    """All error codes, including an unknown one, end the callback immediately"""
     all_end(t, [lambda c, code=code: Error(c.number, code, ARGUMENTS.get(code, ()))
                 for code in (*range(1, 11), 99)])
 
 
 @case('C-071 S43', version=1, needs='export')
 def errors_of_version_one(t):
-    """Each error code of version 1 ends the callback immediately"""
+    """All error codes of version 1 end the callback immediately"""
     all_end(t, [lambda c: Error(c.number, wire.VERS, (1, 1), 1),
                 lambda c: Error(c.number, wire.ERR_CHUNK, (), 1)])
 

@@ -22,23 +22,23 @@ SUSPECTS = 400          # conversations that are played again after a failed --c
 def add_arguments(parser):
     group = parser.add_argument_group('fuzzing')
     group.add_argument('--fuzz', action='store_true',
-                       help='say mutated valid conversations, in place of the cases')
+                       help='send mutated valid conversations instead of running cases')
     group.add_argument('--seed', type=int, default=1, help='of the run (default: 1)')
     group.add_argument('--messages', type=int, default=20000, metavar='N',
-                       help='how many are said at least (default: 20000)')
+                       help='minimum number of messages (default: 20000)')
     group.add_argument('--connections', type=int, default=1, metavar='N',
-                       help='on at least so many')
+                       help='minimum number of connections (default: 1)')
     group.add_argument('--jobs', type=int, default=4, metavar='N',
-                       help='connections at a time (default: 4)')
+                       help='concurrent connections (default: 4)')
     group.add_argument('--rate', type=float, default=0, metavar='N',
-                       help='messages a second, at most')
+                       help='maximum of messages per second')
     group.add_argument('--check', metavar='COMMAND',
-                       help='fails when the peer is not well; run every few seconds')
+                       help='command that fails if the peer has a problem; run every few seconds')
     group.add_argument('--replay', metavar='CONVERSATION',
-                       help='one of them only, as a failed run has named it')
+                       help='a single conversation, by the name that a failed run printed')
     group.add_argument('--flawed', metavar='FILE', nargs='?', const='',
-                       help='be a server with a known fault, which fuzzing has to find; '
-                       'with FILE the fault is that it makes this file')
+                       help='be a server with a known fault that fuzzing has to find; '
+                       'with FILE the fault is that it creates this file')
 
 
 @dataclasses.dataclass

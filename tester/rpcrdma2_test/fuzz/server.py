@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Conversations of a server with the clients under test."""
+"""Conversations of a server with the clients under test"""
 
 import dataclasses
 import random
@@ -14,22 +14,22 @@ from ..wire import BRS, RBSIZ, Error, Prop, Rpc, u32
 from . import mutate
 from .outcome import Outcome
 
-COUNT = 300             # messages of a conversation, at most
-IDLE = .1               # without a Call, and the connection is ended, in seconds
-PATIENCE = 60           # for the next connection
-INTRODUCTION = 30       # Calls that are answered well after the command was started
-ROUNDS = 200            # conversations at a port: clients remember what a server speaks
+COUNT = 300             # maximum of messages in a conversation
+IDLE = .1               # seconds without a Call, after which the connection is closed
+PATIENCE = 60           # seconds for the next connection
+INTRODUCTION = 30       # Calls that are answered properly after the command's start
+ROUNDS = 200            # conversations at a port, because clients remember a server's version
 SCRATCH = 1 << 20
 
 
 class Conversation:
-    """What becomes of the answers on one connection, and what is said beside them."""
+    """The mutations of the answers on one connection, and the number of additional messages"""
 
     def __init__(self, seed, _keep=None, mutations=None):
         rng = random.Random(seed)
         self.seed, self.parts = seed, []
         self.count = rng.choice((6, COUNT, COUNT))
-        # A connection that brings no good Reply makes the client wait for the next
+        # A connection without a valid Reply makes the client delay the next one.
         self.lead = rng.choice((0, 2, 2, 2, 3, 3, 3, 3, 3, 10))
         self.beside = rng.choice((.3, 2, 6, 12))
         self.retries = rng.choice((0, 7, 7, 7))
@@ -42,8 +42,8 @@ class Conversation:
 
 
 class Speaker(Server):
-    """Makes the answers as they should be, and leaves the saying to others."""
-    backend_patience = .5       # nfsd drops Calls that are spoilt
+    """Creates valid answers, without sending them."""
+    backend_patience = .5       # nfsd drops malformed Calls
 
     def __init__(self, trigger, lender):
         super().__init__(trigger)
@@ -51,7 +51,7 @@ class Speaker(Server):
         self.known, self.out = {}, []
 
     def scratch(self, length):
-        """Memory for RDMA Reads and Writes, used in turns."""
+        """Returns the offset of memory for RDMA Reads and Writes, which is reused cyclically."""
         if length > SCRATCH:
             raise Failure(f'a segment of {length} bytes')
         if self.used + length > SCRATCH:
@@ -91,7 +91,7 @@ class Speaker(Server):
         return used
 
     def ask_backend(self, message):
-        """What the NFS server once made of it, but for the xid."""
+        """Returns the NFS server's cached answer to the Call, with the Call's xid."""
         if len(self.known) > 500:
             self.known.clear()
         if message[4:] not in self.known:
@@ -104,7 +104,7 @@ class Speaker(Server):
 
 
 class Player:
-    """Plays conversations with the clients that come to one port after another."""
+    """Plays conversations with clients that connect to one port after another."""
 
     def __init__(self, trigger, step=1):
         self.lender = Endpoint.prepare(trigger.host, trigger.port)
@@ -119,7 +119,7 @@ class Player:
         self.lender.close()
 
     def ready(self):
-        """The command runs, at a port that is not too old."""
+        """Makes sure that the command runs, at a port that was not used too often."""
         speaker = self.speaker
         if speaker.process and speaker.process.poll() is not None:
             self.stop()
@@ -140,7 +140,7 @@ class Player:
         self.speaker.process = self.speaker.listener = None
 
     def messages(self, message):
-        """The answers to a message as they should be"""
+        """Returns the valid answers to a message."""
         self.speaker.out = []
         if isinstance(message, Rpc) and message.direction == wire.CALL:
             self.calls += 1
@@ -176,7 +176,7 @@ class Player:
         return outcome
 
     def next(self, conversation):
-        """The next connection; the command may come to its end, and is run again."""
+        """Returns the next connection; restarts the command if it ends."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             self.ready()
@@ -188,7 +188,7 @@ class Player:
 
 
 class Talk:
-    """One connection, as it goes"""
+    """The state of one connection"""
 
     def __init__(self, player, conversation, outcome):
         self.player, self.speaker = player, player.speaker
@@ -196,7 +196,7 @@ class Talk:
         self.rng = random.Random(conversation.rng_seed)
         self.mutations = mutate.of_messages(conversation.mutations)
         self.said, self.held = 0, None
-        self.past = []          # what was said already
+        self.past = []          # messages that were sent already
 
     def all(self):
         while self.said < self.conversation.count:
@@ -208,11 +208,11 @@ class Talk:
             self.answer(message)
 
     def answer(self, message):
-        """The answer as it should be, spoilt; and what is said beside it."""
+        """Sends the mutated answers, and additional messages."""
         try:
             replies = self.player.messages(message)
         except (Failure, rpc.RpcError, struct.error):
-            # A Call of which the NFS server makes nothing
+            # A Call that the NFS server does not answer
             replies = [Error(message.xid, wire.SYSTEM, (), message.vers)]
         beside = self.conversation.beside
         count = int(beside) + (self.rng.random() < beside % 1) if self.rude() else 0
@@ -224,7 +224,7 @@ class Talk:
         return self.said >= self.conversation.lead and self.player.calls >= INTRODUCTION
 
     def other(self, call):
-        """A message that is valid somewhere else"""
+        """Returns a message that would be valid in another situation."""
         rng, number = self.rng, self.rng.choice((call.xid, call.xid + 1, self.rng.getrandbits(32)))
         number &= 0xffffffff
         kind, version = rng.randrange(9), call.version
@@ -245,7 +245,7 @@ class Talk:
         return rng.choice((wire.updprop, wire.reqprop, wire.connprop))(number, props)
 
     def say(self, message):
-        """Whether the conversation goes on"""
+        """Sends a message with its mutations; returns whether the conversation continues."""
         data = message.encode()
         head = message.header_length if isinstance(message, Rpc) else 1 << 16
         self.past = self.past[-7:] + [message]
