@@ -1,17 +1,17 @@
 # shellcheck shell=bash disable=SC2154 # kernel.sh has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by kernel.sh: the kernel of the debian guest. Its image package would
-# write to /boot when installed, and its headers depend on it; so all of them
-# are unpacked into the cache, and paths that point to /usr are bent there.
+# Sourced by kernel.sh: the kernel of the debian guest. Installing its image package would
+# write to /boot, and its headers depend on that package. All packages are therefore
+# unpacked into the cache, and paths to /usr are changed.
 
 package_of()
 {
 	apt-cache depends --important "$1" | sed -n 's/^  Depends: \(linux-[a-z]*-[0-9].*\)/\1/p' | head -n 1
 }
 
-# Of some 4,000 modules the guest needs a hundred; unpacked ones load faster,
-# and depmod goes through them in no time after each build of the modules.
+# Of some 4,000 modules the guest needs a hundred. They are uncompressed, so that they load
+# faster, and few, so that depmod is fast after each build of the modules.
 pick_modules()
 {
 	local all=$1 dir=$2 release=$3 to module file
@@ -35,8 +35,8 @@ pick_modules()
 	depmod -b "$dir/root" "$release"
 }
 
-# In the initramfs: the modules for the host's root, a static busybox, and a
-# script that goes there.
+# Creates the initramfs: modules for the host's root, a static busybox, and a script that
+# changes to this root.
 make_initramfs()
 {
 	local dir=$1 release=$2 tree=$1/initramfs.d module

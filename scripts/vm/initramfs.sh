@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# First process of the debian guest: from here to the host's root, which is
-# there to be read. What is written goes to memory.
+# The first process of the debian guest: mounts the host's root read-only, with an overlay
+# in memory, and changes to it.
 
 export PATH=/bin
 

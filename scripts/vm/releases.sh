@@ -1,13 +1,12 @@
 # shellcheck shell=bash disable=SC2154 # common.sh has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by kernel.sh and modules.sh: kernels of Debian's releases, which are built
-# against with the release's own compiler, in a root of that release, and booted under
-# QEMU. A root has the headers of all its kernels; the kernel itself comes when it is
-# to be booted.
+# Sourced by kernel.sh and modules.sh: kernels of Debian's releases. Modules are built with
+# the release's compiler, in a root of that release, and booted under QEMU. A root has the
+# headers of all its kernels; a kernel itself is downloaded for its first boot.
 
-# Names, each with its Debian and the releases of Linux that it stands for: the newest
-# of these that there is. Debian 13 had 6.12.107 before; its archive drops older ones.
+# Names, each with its Debian release and a pattern of Linux releases, of which the newest
+# available one is used. Debian 13 had 6.12.107 before; its archive drops older ones.
 release_kernels='
 debian-6.1	bookworm	6[.]1[.][^-]*-[0-9]*-amd64
 debian-6.12.107	trixie	6[.]12[.]107[+][^-]*-amd64
@@ -16,7 +15,7 @@ debian-7.2	trixie	7[.]2[.][^-]*-amd64
 debian-7.3	trixie	7[.]3[.][^-]*-amd64
 '
 
-# Perl and Python are for what W=1 checks.
+# Checks of W=1 need Perl and Python.
 root_packages=(make kmod libc6-dev perl python3)
 
 release_field()
@@ -24,7 +23,7 @@ release_field()
 	awk -v name="$1" -v n="$2" '$1 == name { print $n }' <<<"$release_kernels"
 }
 
-# root_of KERNEL: the folder of its root
+# root_of KERNEL: prints the folder of its root
 root_of()
 {
 	local suite
@@ -36,7 +35,8 @@ root_of()
 			declare -f make_root debian_root; } | sha1sum | cut -c1-10)"
 }
 
-# in_root ROOT COMMAND...: with /proc, which objtool reads, and with the cache
+# in_root ROOT COMMAND...: runs the command in the root, with /proc, which objtool reads,
+# and with the cache
 in_root()
 {
 	local root=$1/root
@@ -50,22 +50,23 @@ in_root()
 		exec chroot "$root" "$@"' -- "$root" "$cache" "$@"
 }
 
-# newest PATTERN: release whose headers apt knows inside of a root
+# newest ROOT PATTERN: prints the newest matching release whose headers apt knows in the
+# root
 newest()
 {
 	in_root "$1" apt-cache pkgnames linux-headers- |
 		sed -n "s/^linux-headers-\($2\)\$/\1/p" | sort -V | tail -n 1
 }
 
-# needed_by PACKAGE: by headers, and among that the compiler of their kernel. Some
-# want the kernel itself, which would have an initramfs made.
+# needed_by ROOT PACKAGE: prints the packages that headers depend on, including the kernel's
+# compiler. Kernel images are left out, because they would create an initramfs.
 needed_by()
 {
 	in_root "$1" apt-cache depends --important "$2" |
 		sed -n 's/^  Depends: \([^<>]*\)$/\1/p' | grep -vx 'linux-image-.*'
 }
 
-# apt_in_root ROOT NAME...: their packages, with what they need
+# apt_in_root ROOT NAME...: installs packages with their dependencies
 apt_in_root()
 {
 	in_root "$1" env DEBIAN_FRONTEND=noninteractive \
@@ -73,7 +74,7 @@ apt_in_root()
 		{ tail -n 20 "$1.log" >&2; return 1; }
 }
 
-# download DIR ROOT NAME...: packages, as files
+# download DIR ROOT NAME...: downloads packages as files
 download()
 {
 	# shellcheck disable=SC2016 # the inner shell's
@@ -114,7 +115,7 @@ make_root()
 	say "Debian $suite has ${headers[*]#linux-headers-}: $((SECONDS - start)) s"
 }
 
-# What modules are built against, see kernel.sh
+# Creates the folder that modules are built against, see kernel.sh.
 build_release()
 {
 	local name=$1 dir=$2 root release
@@ -130,7 +131,8 @@ build_release()
 	touch "$dir/.complete"
 }
 
-# What is booted. The packages that a kernel is made of differ from one to the next.
+# Downloads and unpacks a kernel for booting. Its packages differ from one release to the
+# next.
 fetch_release()
 {
 	local name=$1 dir=$2 release root debs

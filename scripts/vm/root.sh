@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Puts a Debian with systemd, NFS, rdma-core, DKMS and a kernel into the cache, as
-# a machine has it before rdma2 is installed, and prints the folder it is in:
+# Puts a Debian with systemd, NFS, rdma-core, DKMS and a kernel into the cache, like a
+# machine without rdma2, and prints its folder, which contains:
 #
-#	root	the system; the packages of a later kernel are in apt's cache
+#	root	the system, with the packages of a later kernel in apt's cache
 #	first	the release of its kernel
-#	later	packages of the later kernel
+#	later	the names of the packages of the later kernel
 #
-# Suites may be given to apt that the machine itself does not use.
+# The suite may be one that the machine itself does not use.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -28,8 +28,8 @@ packages="systemd-sysv udev dbus kmod iproute2 netbase procps initramfs-tools zs
 	e2fsprogs rdma-core nfs-kernel-server dkms openssl python3
 	trace-cmd bpftrace"
 
-# The initramfs holds what finds the guest's disk, and is compressed fast: it is made
-# for each kernel, and unpacked at each boot, under emulation.
+# The initramfs has only the drivers of the guest's disk, and fast compression, because it
+# is created for each kernel and unpacked at each boot, under emulation.
 # shellcheck disable=SC2016 # $1 is for the shell of the hook
 initramfs='mkdir -p "$1/etc/initramfs-tools/conf.d" "$1/usr/share/initramfs-tools/modules.d"
 	printf "%s\n" MODULES=list COMPRESS=zstd COMPRESSLEVEL=1 >"$1/etc/initramfs-tools/conf.d/guest"
