@@ -41,8 +41,8 @@ run_job()
 # without a failed case, or prints no case at all; the other output of a failing job is
 # printed too. The line that announces the job bypasses prove, which would hold it back
 # until a result follows. scripts/plan has the number of cases of each job. The names of the
-# cases are stored without numbers, and names that are new or missing are printed in the
-# next run.
+# cases are stored without numbers, and a run prints names that are new or missing since the
+# last one.
 tap()
 {
 	local names=$took/$1.cases new plan rc=0

@@ -83,8 +83,8 @@ are_tasks()
 	[ "$(cat /sys/kernel/debug/sunrpc/rpc_clnt/*/tasks | grep -cw "$1")" -ge "$2" ]
 }
 
-# A Call that cannot be sent is the first in the queue when a connection is established, and
-# others are behind it; only that Call fails.
+# A Call that cannot be sent is first in the transmit queue when a connection is
+# established, and the tasks of other Calls try to transmit it. Only that Call may fail.
 unsendable()
 {
 	local name="a Call that can not be sent" why='' i n before pids=() first

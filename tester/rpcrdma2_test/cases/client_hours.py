@@ -180,7 +180,7 @@ def down_with_its_answer(t):
 
 @case('S34', plays='server', many=True)
 def down_by_each_probe(t):
-    """A server that each probe crashes for 170 s, the distance of attempts"""
+    """Each probe crashes the server for 170 s, the interval of the attempts"""
     def dies(c, message):
         if message.vers == 1:
             serves(c, message)
