@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes one kind of trouble when it is loaded, to show that the detector of
- * that kind is awake and that a run with its report fails (scripts/canary.sh):
+ * Provokes one kind of kernel fault on load. A run shows that the detector of this kind
+ * works and that its report fails the run (scripts/canary.sh):
  *
  *	insmod canary.ko trouble=KIND
  *
- * Only for a guest that is thrown away afterwards.
+ * Load it only into a guest that is discarded afterwards.
  */
 #include <linux/completion.h>
 #include <linux/cpumask.h>
@@ -38,7 +38,7 @@ static void make_warning(void)
 	WARN(1, "a canary's warning\n");
 }
 
-/* Several, since a stale pointer in some register or stack may hide one. */
+/* A stale pointer in a register or on a stack hides a leak; several leaks do not all hide. */
 static void make_leak(void)
 {
 	unsigned int i;
@@ -92,28 +92,28 @@ static void make_sleep(void)
 	spin_unlock(&spin);
 }
 
-static int wait_for_ever(void *unused)
+static int wait_forever(void *unused)
 {
 	wait_for_completion(&never);
 	return 0;
 }
 
-static int wait_for_a_kill(void *unused)
+static int wait_killable(void *unused)
 {
 	return wait_for_completion_killable(&never);
 }
 
 static void make_hung_task(void)
 {
-	kthread_run(wait_for_ever, NULL, "canary");
+	kthread_run(wait_forever, NULL, "canary");
 }
 
 static void make_killable_task(void)
 {
-	kthread_run(wait_for_a_kill, NULL, "canary");
+	kthread_run(wait_killable, NULL, "canary");
 }
 
-/* As after a report that lockdep made: it says nothing any more. */
+/* Turns lockdep off, as a report of lockdep does. */
 static void make_unlocked(void)
 {
 	debug_locks_off();
@@ -133,7 +133,7 @@ static int race_until_stopped(void *unused)
 	return 0;
 }
 
-/* On two processors; one access in thousands is watched. */
+/* The threads run on two processors. KCSAN watches one access in thousands. */
 static void make_race(void)
 {
 	unsigned int cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());

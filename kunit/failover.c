@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A bond that goes on over another link: when this module is loaded, the kernel is told
- * that of an interface, whose address has been changed before. No interface here needs to
- * be a bond.
+ * Simulates a bond that fails over to another link: on load the module sends the kernel's
+ * notification for an interface whose address was changed before. The interface need not be
+ * a bond.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>

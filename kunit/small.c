@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A device that can do less: while this module is loaded each RDMA device says that its
- * queues take no more than max_qp_wr work requests, and max_cqe completions. What begins
- * meanwhile has to do with these; what there is already stays.
+ * Simulates a smaller device: while the module is loaded, every RDMA device reports queues
+ * of at most max_qp_wr work requests and max_cqe completions. New connections have these
+ * limits; existing connections do not change.
  */
 #include <linux/module.h>
 #include <linux/xarray.h>

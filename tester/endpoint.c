@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tester's interface to rdma-core, as a library that Python calls through ctypes: one
- * connection with its Sends, its Receives and the memory that it exposes. The library does
- * not interpret messages.
+ * Bindings of the tester to rdma-core: a library that Python calls through ctypes. It
+ * handles one connection with its Sends, its Receives and the memory that it exposes. It
+ * does not interpret messages; Python does.
  *
- * Functions return 0 or a pointer on success, and a negative errno or NULL with errno set
- * on failure. Timeouts are in milliseconds.
+ * Functions return 0 or a pointer on success, and a negative errno or NULL with errno on
+ * failure. Timeouts are in milliseconds.
  */
 #include <errno.h>
 #include <poll.h>
@@ -30,23 +30,23 @@ enum {
 
 struct endpoint {
 	struct rdma_cm_id *id;
-	const struct endpoint *lender;	/* owner of the buffers, if not this endpoint */
+	const struct endpoint *lender;	/* owner of the buffers, or NULL */
 	unsigned char *sends, *receives;
 	struct ibv_mr *send_mr, *receive_mr;
-	size_t size;		/* of a buffer for one message */
-	unsigned int posted;	/* Receives so far */
+	size_t size;		/* bytes of a message buffer */
+	unsigned int posted;	/* Receives ever posted */
 	unsigned int sent, completed;
 	int lost;
-	int is_asked;		/* a request that was not accepted */
+	int is_pending;		/* request without an answer so far */
 	int is_rxe;
 	int keeps_receives;
-	int data_length;	/* of the peer's private data */
+	int data_length;	/* bytes of the peer's private data */
 	unsigned char data[256];
 };
 
 struct received {
 	uint32_t length;
-	uint32_t invalidated;	/* handle, when with_invalidate is not 0 */
+	uint32_t invalidated;	/* handle, valid if with_invalidate is not 0 */
 	int with_invalidate;
 	int immediate;
 };
@@ -104,8 +104,8 @@ void ep_close(struct endpoint *ep)
 {
 	if (!ep)
 		return;
-	/* Destroying its identifier rejects a request that was not accepted. */
-	if (!ep->is_asked)
+	/* The destruction of the identifier rejects a pending request. */
+	if (!ep->is_pending)
 		rdma_disconnect(ep->id);
 	if (!ep->lender && ep->send_mr)
 		rdma_dereg_mr(ep->send_mr);
@@ -119,7 +119,7 @@ void ep_close(struct endpoint *ep)
 	free(ep);
 }
 
-/* ep_post_receives - posts @count more Receives */
+/* ep_post_receives - post @count more Receives */
 int ep_post_receives(struct endpoint *ep, unsigned int count)
 {
 	uintptr_t slot;
@@ -151,7 +151,7 @@ static struct endpoint *with_buffers(struct endpoint *ep, size_t size,
 	return NULL;
 }
 
-/* With @retries 0, a Send without a Receive at the peer ends the connection. */
+/* With retries of 0, a Send for which the peer has no Receive ends the connection. */
 static void parameters(struct rdma_conn_param *param, const void *data,
 		       uint8_t length, uint8_t retries)
 {
@@ -165,7 +165,7 @@ static void parameters(struct rdma_conn_param *param, const void *data,
 	};
 }
 
-/* The private data of an event are valid until the next event. */
+/* librdmacm frees the private data of an event when the next event arrives. */
 static void keep_data(struct endpoint *ep)
 {
 	const struct rdma_conn_param *conn;
@@ -179,9 +179,10 @@ static void keep_data(struct endpoint *ep)
 }
 
 /*
- * ep_prepare - creates an endpoint that is not connected, with its Receives posted
- * @lender: NULL, or another endpoint that is not connected and is closed later; its
- *	buffers are used, which avoids the registration of new ones
+ * ep_prepare - create an unconnected endpoint with posted Receives
+ *
+ * @lender: NULL, or another unconnected endpoint. The new endpoint then uses the buffers of
+ * @lender, without registering memory. The caller closes @lender later.
  */
 struct endpoint *ep_prepare(const char *host, const char *port, size_t size,
 			    unsigned int receives,
@@ -250,10 +251,10 @@ void ep_unlisten(struct rdma_cm_id *listener)
 }
 
 /*
- * ep_request - returns the next connection request, not yet accepted
+ * ep_request - accept the next connection request, without an answer to it
  *
- * Its Receives are posted; for @lender see ep_prepare(). Returns NULL with ETIMEDOUT if no
- * request arrived in time.
+ * The Receives are posted; for @lender see ep_prepare(). Return: NULL with ETIMEDOUT if no
+ * request arrives in time.
  */
 struct endpoint *ep_request(struct rdma_cm_id *listener, int patience,
 			    size_t size, unsigned int receives,
@@ -272,7 +273,7 @@ struct endpoint *ep_request(struct rdma_cm_id *listener, int patience,
 		return NULL;
 	}
 	ep->lender = lender;
-	ep->is_asked = 1;
+	ep->is_pending = 1;
 	keep_data(ep);
 	return with_buffers(ep, size, receives);
 }
@@ -285,11 +286,11 @@ int ep_accept(struct endpoint *ep, const void *data, uint8_t length,
 	parameters(&param, data, length, retries);
 	if (rdma_accept(ep->id, &param))
 		return -errno;
-	ep->is_asked = 0;
+	ep->is_pending = 0;
 	return 0;
 }
 
-/* Copies the peer's private data, with the padding of the connection manager. */
+/* The peer's private data, including padding from the connection manager */
 int ep_private(struct endpoint *ep, void *to, int room)
 {
 	if (room > ep->data_length)
@@ -298,7 +299,7 @@ int ep_private(struct endpoint *ep, void *to, int room)
 	return room;
 }
 
-/* ep_is_lost - whether the connection has ended, the only event that can follow */
+/* ep_is_lost - report whether the connection has ended; no other event can occur */
 int ep_is_lost(struct endpoint *ep)
 {
 	struct pollfd fd = { .fd = ep->id->channel->fd, .events = POLLIN };
@@ -308,9 +309,7 @@ int ep_is_lost(struct endpoint *ep)
 	return ep->lost;
 }
 
-/*
- * ep_is_left - waits until the peer has disconnected, which may be after this end's loss
- */
+/* ep_is_left - wait until the peer has disconnected, even if this end lost the connection */
 int ep_is_left(struct endpoint *ep, int patience)
 {
 	struct pollfd fd = { .fd = ep->id->channel->fd, .events = POLLIN };
@@ -318,7 +317,7 @@ int ep_is_left(struct endpoint *ep, int patience)
 	return poll(&fd, 1, patience) > 0;
 }
 
-/* Returns 1 for a completion event, 0 for the end of the connection or a timeout. */
+/* Return: 1 for an event of the CQ, 0 for the end of the connection or a timeout. */
 static int await(struct endpoint *ep, struct ibv_comp_channel *channel,
 		  long long until)
 {
@@ -360,9 +359,9 @@ static int next_completion(struct endpoint *ep, struct ibv_cq *cq,
 }
 
 /*
- * ep_flush - waits until all work requests of the Send Queue have completed
+ * ep_flush - wait until all posted work requests are complete
  *
- * Returns 0, -ECONNRESET if one of them failed, or -ETIMEDOUT.
+ * Return: 0, -ECONNRESET if a work request failed, or -ETIMEDOUT.
  */
 int ep_flush(struct endpoint *ep, int patience)
 {
@@ -402,9 +401,7 @@ static int post(struct endpoint *ep, struct ibv_send_wr *wr)
 	return -ret;
 }
 
-/*
- * ep_send - posts a Send; if @invalidate is not 0, a Send With Invalidate of this handle
- */
+/* ep_send - post a Send; a nonzero @invalidate makes it a Send With Invalidate */
 int ep_send(struct endpoint *ep, const void *message, size_t length,
 	    uint32_t invalidate)
 {
@@ -429,7 +426,7 @@ int ep_send(struct endpoint *ep, const void *message, size_t length,
 	return post(ep, &wr);
 }
 
-/* ep_send_twice - posts two Sends of one message, with one doorbell */
+/* ep_send_twice - post two Sends of one message with one doorbell */
 int ep_send_twice(struct endpoint *ep, const void *message, size_t length)
 {
 	struct ibv_sge sge = {
@@ -451,8 +448,8 @@ int ep_send_twice(struct endpoint *ep, const void *message, size_t length)
 }
 
 /*
- * soft-RoCE passes the flags of its kernel to user space unchanged: the kernel's bit for an
- * invalidated handle has the value of IBV_WC_IP_CSUM_OK.
+ * soft-RoCE passes its kernel flags to user space unchanged. There, the bit of
+ * IBV_WC_IP_CSUM_OK means that the Send invalidated a handle.
  */
 static int with_invalidate(const struct endpoint *ep, const struct ibv_wc *wc)
 {
@@ -460,16 +457,16 @@ static int with_invalidate(const struct endpoint *ep, const struct ibv_wc *wc)
 	       (ep->is_rxe && wc->wc_flags & IBV_WC_IP_CSUM_OK);
 }
 
-/* ep_keep_receives - stops reposting Receives */
+/* ep_keep_receives - stop reposting Receives */
 void ep_keep_receives(struct endpoint *ep)
 {
 	ep->keeps_receives = 1;
 }
 
 /*
- * ep_receive - takes the next message and reposts its Receive
+ * ep_receive - take the next message, and repost its Receive
  *
- * Returns TOOK_MESSAGE, TOOK_NOTHING or CONNECTION_LOST.
+ * Return: TOOK_MESSAGE, TOOK_NOTHING or CONNECTION_LOST.
  */
 int ep_receive(struct endpoint *ep, int patience, void *to, size_t room,
 	       struct received *got)
@@ -498,8 +495,10 @@ int ep_receive(struct endpoint *ep, int patience, void *to, size_t room,
 }
 
 /*
- * ep_descriptors - returns two descriptors; one of them becomes readable when ep_receive()
- * has a result. The second one stays readable after the end of the connection.
+ * ep_descriptors - return two descriptors to poll for ep_receive()
+ *
+ * The first is readable when the CQ has an event. The second is readable when the
+ * connection has ended, and remains readable.
  */
 void ep_descriptors(const struct endpoint *ep, int fds[2])
 {
@@ -512,9 +511,7 @@ int ep_listener_descriptor(const struct rdma_cm_id *listener)
 	return listener->channel->fd;
 }
 
-/*
- * region_new - allocates memory that the peer may read and write with the region's handle
- */
+/* region_new - allocate memory that the peer may read and write by the region's handle */
 struct region *region_new(struct endpoint *ep, size_t length)
 {
 	struct region *region = calloc(1, sizeof(*region));
@@ -538,10 +535,10 @@ struct region *region_new(struct endpoint *ep, size_t length)
 }
 
 /*
- * region_window - gives a region a handle that the peer can invalidate
+ * region_window - replace the region's handle by one that the peer can invalidate
  *
- * This is a memory window of type 2, because in user space the handle of a memory region
- * cannot be invalidated: it is valid until the region is deregistered.
+ * The new handle belongs to a memory window of type 2: in user space no peer can invalidate
+ * the handle of a memory region.
  */
 int region_window(struct endpoint *ep, struct region *region)
 {
@@ -571,8 +568,9 @@ void region_free(struct region *region)
 }
 
 /*
- * ep_rdma - RDMA Read from the peer's memory into a region, or RDMA Write to it
- * @what: 0 for an RDMA Write, 1 for an RDMA Read, 2 for an RDMA Write with Immediate
+ * ep_rdma - transfer between a region and the peer's memory, and wait for the end
+ *
+ * @what: 0 for an RDMA Write, 1 for an RDMA Read, 2 for an RDMA Write With Immediate
  */
 int ep_rdma(struct endpoint *ep, int what, struct region *region, size_t at,
 	    uint32_t length, uint32_t handle, uint64_t offset)
