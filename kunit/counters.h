@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counters of the server, for suites that compile a part of it in.
+ * Reads the server's counters, for suites that compile a part of the server in.
  */
 #ifndef _RPCRDMA2_KUNIT_COUNTERS_H
 #define _RPCRDMA2_KUNIT_COUNTERS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* An end of a connection that records what the exchange of properties makes it do */
+/* One end of a connection; it records the effects of the exchange of properties */
 #ifndef _RPCRDMA2_KUNIT_EXCHANGE_H
 #define _RPCRDMA2_KUNIT_EXCHANGE_H
 
@@ -8,7 +8,7 @@
 #include <rpcrdma2/props.h>
 
 /**
- * struct limits - what ->changed() makes an end look at
+ * struct limits - the values that ->changed() reads
  * @send_max: rpcrdma2_exchange_send_max()
  * @reply_max: rpcrdma2_exchange_reply_max()
  * @busy: rpcrdma2_exchange_busy()
@@ -20,14 +20,14 @@ struct limits {
 };
 
 /**
- * struct record - record of an end
- * @ret: result of the Sends to come
- * @xid: xid of messages to come that are no answers
- * @sends: number of messages, with those that could not be sent
- * @pm: the last one
- * @send_max: largest Send that the end applied when it was sent
- * @applied: limits that the end applies, as they were at the last ->changed()
- * @resize: size of Receives that the peer has requested last
+ * struct record - what one end recorded
+ * @ret: result of the Sends that follow
+ * @xid: XID of the requests that this end sends
+ * @sends: number of messages, including those whose Send failed
+ * @pm: the last message
+ * @send_max: largest Send that the end applied when it sent @pm
+ * @applied: limits that the end applies, as of the last ->changed()
+ * @resize: size of Receives that the peer requested last
  * @counts: counters
  */
 struct record {
@@ -79,7 +79,7 @@ static const struct rpcrdma2_props_ops record_ops = {
 	.count		= record_count,
 };
 
-/* Whether the end applies the limits that are in force */
+/* True if the end applies the limits that are in force */
 static inline bool is_applied(const struct rpcrdma2_exchange *ex)
 {
 	return rec.applied.send_max == rpcrdma2_exchange_send_max(ex) &&
@@ -87,7 +87,7 @@ static inline bool is_applied(const struct rpcrdma2_exchange *ex)
 	       rec.applied.busy == rpcrdma2_exchange_busy(ex);
 }
 
-/* Whether the message is answered; the answer is recorded */
+/* True if the end answers the message; the record then holds the answer */
 static inline bool is_answered(struct rpcrdma2_exchange *ex,
 			       const struct rpcrdma2_propmsg *pm,
 			       unsigned long now)
@@ -101,7 +101,7 @@ static inline bool is_answered(struct rpcrdma2_exchange *ex,
 	return rec.sends != before;
 }
 
-/* Whether a message is due; it is sent and recorded */
+/* True if a message is due; the end sends it, and the record holds it */
 static inline bool is_sent(struct rpcrdma2_exchange *ex, unsigned long now)
 {
 	unsigned int before = rec.sends;
@@ -110,7 +110,7 @@ static inline bool is_sent(struct rpcrdma2_exchange *ex, unsigned long now)
 	return rec.sends != before;
 }
 
-/* Whether the message that arrives shows that the answer to a REQPROP is late */
+/* True if the arrival of a message at @at makes a pending REQPROP count as unanswered */
 static inline bool is_late(struct rpcrdma2_exchange *ex, unsigned long at)
 {
 	u32 before = rec.counts[RPCRDMA2_C_properties_in_vain];
@@ -119,7 +119,7 @@ static inline bool is_late(struct rpcrdma2_exchange *ex, unsigned long at)
 	return rec.counts[RPCRDMA2_C_properties_in_vain] == before + 1;
 }
 
-/* Whether this malformed message answers the REQPROP */
+/* True if this malformed message counts as the answer to the REQPROP */
 static inline bool is_malformed(struct rpcrdma2_exchange *ex, u32 type, u32 xid)
 {
 	static struct rpcrdma2_msg msg = { .mg_bad_body = true };

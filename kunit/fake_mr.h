@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A connection over a fake device with memory regions of one page: each has a
- * handle of its own, and covers the pages that it is given.
+ * A connection over a fake device with memory regions of one page. Every region has its own
+ * handle, and covers all pages passed to its mapping.
  */
 #ifndef _RPCRDMA2_KUNIT_FAKE_MR_H
 #define _RPCRDMA2_KUNIT_FAKE_MR_H
@@ -43,13 +43,13 @@ static int fake_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
  * @cq: its send CQ
  * @pd: its protection domain
  * @device: its device
- * @why: reason why the connection was lost
- * @drained: called while its Send Queue is drained, or NULL
- * @maps_none: its device maps no pages
- * @old_in_use: the last handle of a region was in use while its pages were mapped
- * @page: page for RPCs to expose
- * @hdr: header for its segments
- * @ck: their chunk
+ * @why: reason of the loss of the connection
+ * @drained: callback from the drain of the Send Queue, or NULL
+ * @maps_none: the device maps no page
+ * @old_in_use: a region's previous handle was in use when the region's pages were mapped
+ * @page: page that RPCs expose
+ * @hdr: header that receives the segments
+ * @ck: chunk of these segments
  */
 struct fake_conn {
 	struct rdma_cm_id	id;
@@ -109,11 +109,12 @@ static const struct rpcrdma2_conn_ops fake_conn_ops = {
  * fake_conn_init - initialize a connection over a fake device
  * @co: connection
  * @fc: its verbs objects, all zero
- * @post: replaces the device's post_send
+ * @post: post_send of the device
  * @entries: entries of the Send Queue
  * @regions: limit on memory regions
  *
- * Return: result of rpcrdma2_regions_grow(), or -ENOMEM. fake_conn_exit() follows.
+ * Return: result of rpcrdma2_regions_grow(), or -ENOMEM. The caller runs fake_conn_exit()
+ * in both cases.
  */
 static int fake_conn_init(struct rpcrdma2_conn *co, struct fake_conn *fc,
 			  int (*post)(struct ib_qp *qp,
@@ -152,7 +153,7 @@ static void fake_conn_exit(struct fake_conn *fc)
 		__free_page(fc->page);
 }
 
-/* Expose the page once more. Return: result of rpcrdma2_expose(). */
+/* Exposes the page once more. Return: result of rpcrdma2_expose(). */
 static int fake_expose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 {
 	struct fake_conn *fc = container_of(co->co_id, struct fake_conn, id);

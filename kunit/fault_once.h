@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Faults on demand, for suites: where the kernel has them.
+ * Injects single faults into kernels with fault injection.
  */
 #ifndef _RPCRDMA2_KUNIT_FAULT_ONCE_H
 #define _RPCRDMA2_KUNIT_FAULT_ONCE_H
@@ -8,7 +8,7 @@
 #include <rpcrdma2/fault.h>
 
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
-/* When there can be this fault for the @nth time there is, and not again. */
+/* Arms the fault: it strikes once, at the @nth opportunity. */
 static inline void fault_once(struct fault_attr *attr, unsigned long nth)
 {
 	attr->probability = 100;
@@ -18,7 +18,7 @@ static inline void fault_once(struct fault_attr *attr, unsigned long nth)
 	atomic_set(&attr->times, 1);
 }
 
-/* Afterwards: it is there no more. Return: whether there was one. */
+/* Disarms the fault. Return: true if it struck. */
 static inline bool fault_was(struct fault_attr *attr)
 {
 	attr->probability = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The limits of the server, which svcrdma2_sem_kunit.c compiles in for
- * svcrdma2_pages_kunit.c and svcrdma2_sq_kunit.c too: the machine that they see,
- * and functions of theirs alone.
+ * The server's limits. svcrdma2_sem_kunit.c compiles them in, and svcrdma2_pages_kunit.c
+ * and svcrdma2_sq_kunit.c use the same copy. This header declares the simulated machine and
+ * wrappers of static functions.
  */
 #ifndef _RPCRDMA2_KUNIT_LIMITS_H
 #define _RPCRDMA2_KUNIT_LIMITS_H
@@ -16,12 +16,12 @@ typedef void resolved_t(int status, struct sockaddr *src, struct rdma_dev_addr *
 			void *context);
 
 /**
- * struct machine - what the limits see of the machine
+ * struct machine - the machine as the limits see it
  * @ram_pages: pages of memory
- * @no_memory: none of it can be allocated
+ * @no_memory: all allocations fail
  * @stall_timeout: limit of a thread's wait for Send Queue entries, in jiffies
- * @resolve_ip: the routing table
- * @cached_lmc: LMC of a port
+ * @resolve_ip: looks up a route
+ * @cached_lmc: returns the LMC of a port
  */
 struct machine {
 	unsigned long	ram_pages;
@@ -35,13 +35,13 @@ struct machine {
 
 extern struct machine machine;
 
-/* Pages of payload that all connections may have */
+/* Limit on the pages of payload of all connections */
 long limit_of_pages(void);
-/* Connections that there may be */
+/* Limit on the number of connections */
 unsigned int limit_of_connections(void);
-/* Entries of the Send Queue to take for the Reply to a Call */
+/* Number of Send Queue entries for the Reply to a Call */
 unsigned int entries_of_reply(const struct svc2_xprt *sp, const struct svc2_msg *call);
-/* Entries that a Call that waits for some leaves to others */
+/* Number of entries that a waiting Call leaves to other users */
 unsigned int entries_left_by_waiters(const struct svc2_xprt *sp);
 
 #endif /* _RPCRDMA2_KUNIT_LIMITS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Included in front of code of the server: the figures of its suite are those of a
- * largest payload of 1 MiB, whatever the kernel has.
+ * Code of the server includes this header first: the figures of its suite apply to a
+ * largest payload of 1 MiB, and kernels differ in that limit.
  */
 #include <linux/sunrpc/svc.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A Receive Queue, over a device that takes as many as a case has it take. It is one
- * that needs mappings: where the kernel debugs DMA it sees each of them.
+ * A Receive Queue over a device that accepts a number of Receives chosen by the test case.
+ * The device needs DMA mappings, and kernels with DMA debugging check each of them.
  */
 #ifndef _KUNIT_RECV_QUEUE_H
 #define _KUNIT_RECV_QUEUE_H
@@ -14,19 +14,19 @@
 
 #define LKEY	0x1234
 
-/* Only in user space can a case see the owner of a page. */
+/* Only the tests in user space know the owner of a page. */
 #ifndef host_page_is_cpus
 #define host_page_is_cpus(page)	true
 #endif
 
-/* What a Receive is part of; the owner has something in front of it. */
+/* Container of a Receive. The member in front of it shows that rp_before is honored. */
 struct letter {
 	u64			mark;
 	struct rpcrdma2_recv	recv;
 };
 
 /**
- * struct queue - a connection with a pool, and what happened to them
+ * struct queue - a connection with its pool of Receives, and a record of events
  * @co: connection
  * @id: its identifier
  * @qp: its queue pair
@@ -34,17 +34,17 @@ struct letter {
  * @pd: its protection domain
  * @device: its device
  * @pool: its Receives
- * @takes: Receives that the device still takes
- * @least: pages of each, at least: so much the peer was told
- * @doorbells: chains that it was handed
- * @locked: of these, so many under the lock of the pool, where lockdep can tell
- * @too_small: of these, so many had fewer
- * @posted: Receives that it has, oldest first
- * @nposted: how many
- * @got: what ->received was called with last
- * @messages: how often that was
+ * @takes: number of Receives that the device still accepts
+ * @least: minimum pages of a Receive: the size that the peer knows
+ * @doorbells: chains posted to the device
+ * @locked: chains posted under the lock of the pool, counted if lockdep is built in
+ * @too_small: posted Receives with fewer than @least pages
+ * @posted: Receives of the device, oldest first
+ * @nposted: number of entries in @posted
+ * @got: Receive of the last call of ->received
+ * @messages: calls of ->received
  * @losses: calls of ->lost
- * @why: what it said
+ * @why: reason that the last call passed
  */
 struct queue {
 	struct rpcrdma2_conn	co;
@@ -111,7 +111,7 @@ static const struct rpcrdma2_conn_ops ops = {
 	.received	= received,
 };
 
-/* @pages in each Receive; at most @max of them, posted again by @batch */
+/* Pool of at most @max Receives of @pages pages, reposted in batches of @batch */
 static inline struct queue *open_queue(struct kunit *test, unsigned int pages,
 				       unsigned int max, unsigned int batch)
 {
@@ -153,7 +153,7 @@ static inline unsigned int post(struct queue *q, unsigned int count)
 	return rpcrdma2_recvs_post(&q->co, &q->pool, count, GFP_KERNEL);
 }
 
-/* The oldest one completes. */
+/* Completes the oldest Receive. */
 static inline struct rpcrdma2_recv *complete_with(struct queue *q, struct ib_wc wc)
 {
 	struct rpcrdma2_recv *rv = q->posted[0];
@@ -171,7 +171,7 @@ static inline struct rpcrdma2_recv *receive(struct queue *q, u32 len)
 						.byte_len = len });
 }
 
-/* The queue pair was drained, and what was received is done with. */
+/* Closes the queue after the queue pair was drained and all messages were released. */
 static inline void close_queue(struct kunit *test, struct queue *q)
 {
 	while (q->nposted)
@@ -183,7 +183,7 @@ static inline void close_queue(struct kunit *test, struct queue *q)
 	KUNIT_EXPECT_TRUE(test, list_empty(&q->pool.rp_all));
 }
 
-/* Byte @at of what the device writes into @rv */
+/* Byte @at of the device's data in @rv */
 static inline u8 *byte(struct rpcrdma2_recv *rv, u32 at)
 {
 	return (u8 *)page_address(rv->rv_pages[at >> PAGE_SHIFT]) +

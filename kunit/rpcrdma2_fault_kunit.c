@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Faults on demand, and a chain that is posted. A kernel without them has one case.
+ * Fault injection into posted chains. Without fault injection in the kernel there is one
+ * case.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -16,14 +17,14 @@
  * @co: connection
  * @id: its identifier
  * @qp: its queue pair
- * @device: its device; takes everything
- * @refuses: it does not
- * @posted: work requests that this has
- * @losses: how often the connection was lost
- * @why: why
+ * @device: its device; accepts all work requests
+ * @refuses: the device refuses all work requests
+ * @posted: number of accepted work requests
+ * @losses: number of losses of the connection
+ * @why: reason of the loss
  * @post: the queue's record of the chain
- * @wrs: its work requests
- * @done: how often it was done
+ * @wrs: work requests of the chain
+ * @done: number of calls of po_done
  */
 struct fixture {
 	struct rpcrdma2_conn	co;
@@ -114,9 +115,9 @@ static void drain(struct kunit *test, unsigned int done)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&f->co));
 }
 
-/* A chain of @count requests is posted, @posted of them reach the device, and it is done. */
-static void passes(struct kunit *test, enum ib_wr_opcode opcode, unsigned int count,
-		   unsigned int posted)
+/* Posts a chain of @count requests: @posted of them reach the device, and the chain is done. */
+static void expect_posted(struct kunit *test, enum ib_wr_opcode opcode, unsigned int count,
+			  unsigned int posted)
 {
 	struct fixture *f = test->priv;
 	unsigned int done = f->done;
@@ -132,8 +133,8 @@ static void no_fault(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	f->post.po_bytes = 1;
-	passes(test, IB_WR_LOCAL_INV, 3, 3);
-	passes(test, IB_WR_RDMA_READ, 1, 1);
+	expect_posted(test, IB_WR_LOCAL_INV, 3, 3);
+	expect_posted(test, IB_WR_RDMA_READ, 1, 1);
 }
 
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
@@ -148,16 +149,16 @@ static const struct silence {
 
 KUNIT_ARRAY_PARAM_DESC(silence, silences, desc);
 
-/* One chain of these requests does not reach the device; all other chains do. */
-static void not_posted(struct kunit *test)
+/* The fault hides one chain of these requests from the device; all other chains reach it. */
+static void chain_not_posted(struct kunit *test)
 {
 	const struct silence *s = test->param_value;
 	struct fixture *f = test->priv;
 
 	fault_once(s->attr, 1);
-	passes(test, s->other, 2, 2);
-	passes(test, s->opcode, 2, 0);
-	passes(test, s->opcode, 2, 2);
+	expect_posted(test, s->other, 2, 2);
+	expect_posted(test, s->opcode, 2, 0);
+	expect_posted(test, s->opcode, 2, 2);
 	KUNIT_EXPECT_EQ(test, f->losses, 0);
 	KUNIT_EXPECT_TRUE(test, fault_was(s->attr));
 }
@@ -168,8 +169,8 @@ static void fence_in_part(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	fault_once(&rpcrdma2_faults[RPCRDMA2_FAIL_fence], 1);
-	passes(test, IB_WR_REG_MR, 2, 2);
-	passes(test, IB_WR_LOCAL_INV, 1, 1);
+	expect_posted(test, IB_WR_REG_MR, 2, 2);
+	expect_posted(test, IB_WR_LOCAL_INV, 1, 1);
 	KUNIT_EXPECT_EQ(test, f->losses, 0);
 	KUNIT_EXPECT_EQ(test, post(f, IB_WR_LOCAL_INV, 3), 0);
 	KUNIT_EXPECT_EQ(test, f->posted, 1);
@@ -180,7 +181,7 @@ static void fence_in_part(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_fence]));
 }
 
-/* The device takes none of them, and the chain stays its caller's. */
+/* The device refuses all requests, and the chain remains with the caller. */
 static void fence_refused(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -194,7 +195,7 @@ static void fence_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_fence]));
 }
 
-/* C-034: A Send with a size fails once with -EMSGSIZE; one without a size is posted. */
+/* C-034: a Send with a size fails once with -EMSGSIZE; a Send without a size is posted. */
 static void send_too_large(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -215,7 +216,7 @@ static void send_too_large(struct kunit *test)
 static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(no_fault),
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
-	KUNIT_CASE_PARAM(not_posted, silence_gen_params),
+	KUNIT_CASE_PARAM(chain_not_posted, silence_gen_params),
 	KUNIT_CASE(fence_in_part),
 	KUNIT_CASE(fence_refused),
 	KUNIT_CASE(send_too_large),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receives: memory, posting, completions.
+ * Receives: memory, posting and completions.
  */
 #include "fault_once.h"
 #include "recv_queue.h"
 
-/* One doorbell for a chain, in which each Receive is there once. */
+/* One doorbell posts a chain of distinct Receives. */
 static void posts_a_chain(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 16, 1);
@@ -26,7 +26,7 @@ static void posts_a_chain(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rv->rv_wr.sg_list->lkey, LKEY);
 		KUNIT_EXPECT_PTR_EQ(test, rv->rv_device, &q->device);
 #ifdef RPCRDMA2_STRETCHES
-		/* a page is a stretch */
+		/* A single page is contiguous without a mapping. */
 		KUNIT_EXPECT_PTR_EQ(test, rv->rv_buf, page_address(rv->rv_pages[0]));
 #endif
 		KUNIT_EXPECT_PTR_EQ(test, rpcrdma2_recv_at(rv, 0),
@@ -38,8 +38,8 @@ static void posts_a_chain(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* What was in use last is posted first, and nothing new is made. */
-static void posts_again(struct kunit *test)
+/* The Receive released last is posted first, and the pool allocates no new one. */
+static void reposts_last_used(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 16, 1);
 	struct rpcrdma2_recv *first, *last;
@@ -85,8 +85,8 @@ static void sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(dev, c->want), c->size);
 }
 
-/* Where Calls are handed on in one piece, the CPU sees one stretch. */
-static void one_stretch(struct kunit *test, struct rpcrdma2_recv *rv)
+/* Where Calls are passed on contiguously, the CPU sees one range of addresses. */
+static void expect_one_stretch(struct kunit *test, struct rpcrdma2_recv *rv)
 {
 #ifdef RPCRDMA2_STRETCHES
 	struct xdr_buf buf;
@@ -106,8 +106,8 @@ static void one_stretch(struct kunit *test, struct rpcrdma2_recv *rv)
 #endif
 }
 
-/* Bytes behind the first ones take their place, from page to page; no others change. */
-static void cut(struct kunit *test, struct rpcrdma2_recv *rv, u32 gone)
+/* The cut moves the later bytes to the front, across pages, and changes no other byte. */
+static void expect_cut(struct kunit *test, struct rpcrdma2_recv *rv, u32 gone)
 {
 	u32 at, was = rv->rv_len;
 
@@ -125,7 +125,7 @@ static void cut(struct kunit *test, struct rpcrdma2_recv *rv, u32 gone)
 	KUNIT_EXPECT_EQ(test, at, was);
 }
 
-/* Single pages for the device, and whatever the kernel needs for the CPU */
+/* The device scatters into single pages; the CPU view depends on the kernel */
 static void several_pages(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 3, 4, 1);
@@ -150,7 +150,7 @@ static void several_pages(struct kunit *test)
 	rpcrdma2_recv_sync(rv);
 	for (at = 0; at < 3; at++)
 		KUNIT_EXPECT_TRUE(test, host_page_is_cpus(rv->rv_pages[at]));
-	one_stretch(test, rv);
+	expect_one_stretch(test, rv);
 
 	rpcrdma2_recv_buf_paged(rv, PAGE_SIZE + 40, &buf);
 	KUNIT_EXPECT_PTR_EQ(test, (u8 *)buf.head[0].iov_base,
@@ -160,18 +160,18 @@ static void several_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf.page_len, 100);
 	KUNIT_EXPECT_EQ(test, buf.len, len - PAGE_SIZE - 40);
 
-	/* what ends in its first page has a page all the same */
+	/* The xdr_buf has a pages array even if the message ends in its first page. */
 	rpcrdma2_recv_buf_paged(rv, 2 * PAGE_SIZE + 40, &buf);
 	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, 60);
 	KUNIT_EXPECT_EQ(test, buf.page_len, 0);
 	KUNIT_EXPECT_PTR_EQ(test, buf.pages[0], rv->rv_pages[0]);
-	cut(test, rv, PAGE_SIZE - 3);
+	expect_cut(test, rv, PAGE_SIZE - 3);
 	rpcrdma2_recv_put(rv);
 	close_queue(test, q);
 }
 
-/* Over the end of a page, on either side */
-static void copies(struct kunit *test, const struct rpcrdma2_recv *rv)
+/* A copy across the end of a page and the end of the head */
+static void expect_copy(struct kunit *test, const struct rpcrdma2_recv *rv)
 {
 	u8 head[8], tail[8];
 	struct xdr_buf buf = {
@@ -193,7 +193,7 @@ static void copies(struct kunit *test, const struct rpcrdma2_recv *rv)
 		KUNIT_EXPECT_EQ(test, tail[at], (u8)(PAGE_SIZE - 1 + at));
 }
 
-/* One that is not reposted never is a stretch: it is read page by page. */
+/* A Receive that is not reposted is never mapped contiguously: readers go page by page. */
 static void several_pages_unmapped(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 2, 4, 1);
@@ -213,13 +213,13 @@ static void several_pages_unmapped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, PAGE_SIZE - 40);
 	KUNIT_EXPECT_EQ(test, buf.page_len, 8);
 	KUNIT_EXPECT_EQ(test, *(u8 *)page_address(buf.pages[0]), 41);
-	copies(test, rv);
+	expect_copy(test, rv);
 	rpcrdma2_recv_put(rv);
 	close_queue(test, q);
 }
 
-/* E-20: a message is held against the Receive that it came in. */
-static void longer_than_its_receive(struct kunit *test)
+/* E-20: the size of its own Receive limits a message, not the new size of the pool. */
+static void message_exceeds_receive(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 2, 4, 1);
 
@@ -233,9 +233,9 @@ static void longer_than_its_receive(struct kunit *test)
 }
 
 /*
- * The watermark: nothing is posted again before there is a batch. And while that is
- * not with the device no other thread finds that there is none, and grants credits
- * beside it (R6).
+ * The watermark: Receives are reposted in full batches only. The post runs under the lock
+ * of the pool: no other thread can grant credits for Receives that the device does not have
+ * (R6).
  */
 static void reposts_by_batch(struct kunit *test)
 {
@@ -259,8 +259,8 @@ static void reposts_by_batch(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* What is added later joins what waits, and is posted when that makes a batch. */
-static void adds_to_a_batch(struct kunit *test)
+/* New Receives join those that wait, and a full batch is posted. */
+static void fills_a_batch(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 16, 4);
 
@@ -274,8 +274,8 @@ static void adds_to_a_batch(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* A connection that is lost gets no more Receives. */
-static void posts_nothing_when_lost(struct kunit *test)
+/* A lost connection posts no Receives. */
+static void lost_connection_posts_nothing(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 8, 2);
 	unsigned int i;
@@ -287,14 +287,14 @@ static void posts_nothing_when_lost(struct kunit *test)
 		KUNIT_EXPECT_EQ(test,
 				rpcrdma2_recv_repost(&q->co, receive(q, 100)),
 				0);
-	/* nor other sizes */
+	/* Nor does it resize them. */
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 8);
 	KUNIT_EXPECT_EQ(test, q->doorbells, 4);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 4);
 	close_queue(test, q);
 }
 
-/* What the device refuses is not in use, and the connection is lost. */
+/* Receives that the device refuses are free, and the connection is lost. */
 static void refused(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 16, 4);
@@ -339,8 +339,8 @@ static void refused_by_batch(struct kunit *test)
 }
 
 /*
- * The device gives back what it has when the drain begins. The first is a message, and
- * what looks at it posts another Receive, which the drain does not wait for.
+ * The drain flushes the Receives that the device had when the drain began. The first one
+ * completes with a message, whose handler posts another Receive.
  */
 static void fake_drain(struct ib_qp *qp)
 {
@@ -356,7 +356,7 @@ static void fake_drain(struct ib_qp *qp)
 		complete_with(q, flush);
 }
 
-/* The device has no Receive when the queue was drained. */
+/* After the drain the device has no Receive. */
 static void drained(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 4, 1);
@@ -371,7 +371,7 @@ static void drained(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* With as many as there may be in use the queue stays short until one is free. */
+/* At the limit of the pool, the queue stays short until a Receive is released. */
 static void refills_up_to_the_limit(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 6, 1);
@@ -394,14 +394,14 @@ static void refills_up_to_the_limit(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* Want of memory leaves the queue short, and the connection alive. */
+/* A lack of memory leaves the queue short, and the connection survives. */
 static void refills_after_shortage(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 8, 1);
 
 	KUNIT_ASSERT_EQ(test, post(q, 2), 2);
 	rpcrdma2_recv_put(receive(q, 100));
-	/* more than any allocation gives */
+	/* exceeds every allocation */
 	q->pool.rp_before += KMALLOC_MAX_SIZE;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_post(&q->co, &q->pool, 4,
 						  GFP_NOWAIT | __GFP_NOWARN), 1);
@@ -436,7 +436,7 @@ static const struct completion_case {
 
 KUNIT_ARRAY_PARAM_DESC(completion, completion_cases, desc);
 
-/* The owner gets what is a message; else the connection is lost. */
+/* The owner gets each message; any other completion ends the connection. */
 static void completions(struct kunit *test)
 {
 	const struct completion_case *c = test->param_value;
@@ -457,7 +457,7 @@ static void completions(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* A pool that outlives its connection is mapped anew for the next one's device. */
+/* A pool that outlives its connection is mapped for the device of the next connection. */
 static void next_connection(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 2, 8, 1), *next;
@@ -485,8 +485,8 @@ static void next_connection(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* Receives that are reposted take another size there alone. */
-static void posts_as_they_are(struct kunit *test)
+/* A pool with reposting resizes a Receive only when it reposts it. */
+static void resizes_only_at_repost(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 2, 4, 1);
 	struct rpcrdma2_recv *rv;
@@ -504,8 +504,8 @@ static void posts_as_they_are(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* A pool begins with nothing, whatever was there. */
-static void begins_empty(struct kunit *test)
+/* The initialization clears all state. */
+static void init_clears_pool(struct kunit *test)
 {
 	struct rpcrdma2_rpool rp;
 
@@ -517,7 +517,7 @@ static void begins_empty(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rp.rp_node, NUMA_NO_NODE);
 }
 
-/* A device that is software takes the CPU's addresses. */
+/* A software device uses virtual addresses of the CPU. */
 static void virtual_addresses(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 2, 4, 1);
@@ -530,7 +530,7 @@ static void virtual_addresses(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* Only user space runs out of pages and mappings on demand. */
+/* Only the tests in user space can limit the number of pages and mappings. */
 #ifdef host_left
 #define LEAST_LEFT	0
 #else
@@ -538,15 +538,15 @@ static void virtual_addresses(struct kunit *test)
 static unsigned int host_left;
 #endif
 
-/* C-028: a Receive has all of its pages, each of them mapped, or there is none. */
-static void lacks_a_page(struct kunit *test)
+/* C-028: a Receive has all pages, each of them mapped, or is not created. */
+static void page_shortage(struct kunit *test)
 {
 	struct rpcrdma2_budget budget = { .bu_most = 100 };
 	struct queue *q = open_queue(test, 2, 1, 1);
 	unsigned int i;
 
 	q->pool.rp_budget = &budget;
-	for (i = LEAST_LEFT; i <= 4; i++) {	/* two pages, and a mapping of each */
+	for (i = LEAST_LEFT; i <= 4; i++) {	/* two pages and two mappings */
 		host_left = i;
 		KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 1),
 				i < 4 ? -ENOMEM : 0);
@@ -558,15 +558,15 @@ static void lacks_a_page(struct kunit *test)
 }
 
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
-/* Mappings of several pages in one stretch */
+/* Number of mappings for the contiguous view of a Receive */
 #ifdef RPCRDMA2_STRETCHES
 #define STRETCH	1
 #else
 #define STRETCH	0
 #endif
 
-/* A Receive that cannot get larger keeps its two pages, and is posted with them. */
-static void stays_small(struct kunit *test, struct queue *q, unsigned int nth)
+/* A Receive that cannot grow keeps its two pages, and is posted with them. */
+static void growth_fails(struct kunit *test, struct queue *q, unsigned int nth)
 {
 	rpcrdma2_rpool_resize(&q->pool, 5 * PAGE_SIZE);
 	fault_once(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv], nth);
@@ -579,8 +579,8 @@ static void stays_small(struct kunit *test, struct queue *q, unsigned int nth)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&q->pool.rp_budget->bu_pages), 5);
 }
 
-/* Pages that cannot be mapped: none of the others stays mapped, nor counted. */
-static void not_mapped(struct kunit *test)
+/* If one page cannot be mapped, the other pages are unmapped and not counted. */
+static void mapping_fails(struct kunit *test)
 {
 	struct fault_attr *fault = &rpcrdma2_faults[RPCRDMA2_FAIL_map_recv];
 	struct rpcrdma2_budget budget = { .bu_most = 100 };
@@ -593,14 +593,14 @@ static void not_mapped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 2);
 	KUNIT_EXPECT_TRUE(test, fault_was(fault));
 
-	stays_small(test, q, 2);
+	growth_fails(test, q, 2);
 	close_queue(test, q);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
 }
 
 #ifdef RPCRDMA2_STRETCHES
-/* Pages that cannot be one stretch, when a Receive is made, gets larger or gets smaller */
-static void no_stretch(struct kunit *test)
+/* The contiguous mapping fails when a Receive is created, grows or shrinks */
+static void stretch_fails(struct kunit *test)
 {
 	struct fault_attr *fault = &rpcrdma2_faults[RPCRDMA2_FAIL_map_recv];
 	struct rpcrdma2_budget budget = { .bu_most = 100 };
@@ -612,9 +612,9 @@ static void no_stretch(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fault_was(fault));
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 1), 0);
-	/* behind the three pages that are new */
-	stays_small(test, q, 4);
-	/* a Receive that cannot get smaller keeps its five pages */
+	/* The mapping follows those of the three new pages. */
+	growth_fails(test, q, 4);
+	/* A Receive that cannot shrink keeps its five pages. */
 	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
 	fault_once(fault, 1);
 	rpcrdma2_recv_repost(&q->co, receive(q, 5 * PAGE_SIZE));
@@ -626,8 +626,8 @@ static void no_stretch(struct kunit *test)
 
 #endif
 
-/* The same for a free one that was another device's: it is free, and tried again. */
-static void not_mapped_again(struct kunit *test)
+/* A free Receive of another device that cannot be mapped stays free for the next attempt. */
+static void remapping_fails(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 2, 2, 1);
 
@@ -649,13 +649,13 @@ static void not_mapped_again(struct kunit *test)
 static struct kunit_case recv_cases[] = {
 	KUNIT_CASE_PARAM(sizes, size_gen_params),
 	KUNIT_CASE(posts_a_chain),
-	KUNIT_CASE(posts_again),
+	KUNIT_CASE(reposts_last_used),
 	KUNIT_CASE(several_pages),
 	KUNIT_CASE(several_pages_unmapped),
-	KUNIT_CASE(longer_than_its_receive),
+	KUNIT_CASE(message_exceeds_receive),
 	KUNIT_CASE(reposts_by_batch),
-	KUNIT_CASE(adds_to_a_batch),
-	KUNIT_CASE(posts_nothing_when_lost),
+	KUNIT_CASE(fills_a_batch),
+	KUNIT_CASE(lost_connection_posts_nothing),
 	KUNIT_CASE(refused),
 	KUNIT_CASE(refused_when_reposted),
 	KUNIT_CASE(refills_up_to_the_limit),
@@ -663,17 +663,17 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(drained),
 	KUNIT_CASE_PARAM(completions, completion_gen_params),
 	KUNIT_CASE(refused_by_batch),
-	KUNIT_CASE(posts_as_they_are),
-	KUNIT_CASE(begins_empty),
+	KUNIT_CASE(resizes_only_at_repost),
+	KUNIT_CASE(init_clears_pool),
 	KUNIT_CASE(next_connection),
 	KUNIT_CASE(virtual_addresses),
-	KUNIT_CASE(lacks_a_page),
+	KUNIT_CASE(page_shortage),
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
-	KUNIT_CASE(not_mapped),
+	KUNIT_CASE(mapping_fails),
 #ifdef RPCRDMA2_STRETCHES
-	KUNIT_CASE(no_stretch),
+	KUNIT_CASE(stretch_fails),
 #endif
-	KUNIT_CASE(not_mapped_again),
+	KUNIT_CASE(remapping_fails),
 #endif
 	{}
 };

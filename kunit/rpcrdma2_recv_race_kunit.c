@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receives that are made, or get another size, while their pool is given another
- * one: a peer that was told of larger Receives finds no smaller one (C-028, C-032).
+ * A pool gets a new size while a Receive is created or resized: a peer that knows of larger
+ * Receives must not find a smaller one (C-028, C-032).
  *
- * The tracepoint of kmalloc() is where the pool gets its size: in the middle of
- * what is done to a Receive.
+ * The tracepoint of kmalloc() changes the size of the pool, in the middle of an operation
+ * on a Receive.
  */
 #include <linux/slab.h>
 #include <trace/events/kmem.h>
@@ -12,10 +12,10 @@
 #include "recv_queue.h"
 
 /**
- * struct race - a Receive Queue whose pool is given another size
- * @q: the queue; its @least is what the peer was told
- * @task: the next kmalloc() of this one does it; then NULL
- * @pages: how many each Receive shall have then
+ * struct race - a Receive Queue whose pool is resized during an allocation
+ * @q: queue; its @least is the size that the peer knows
+ * @task: task whose next kmalloc() triggers the resize; NULL afterwards
+ * @pages: new number of pages of each Receive
  */
 struct race {
 	struct queue		*q;
@@ -23,8 +23,8 @@ struct race {
 	unsigned int		pages;
 };
 
-/* The owner of the pool tells the peer when it may. */
-static void tell(struct queue *q)
+/* The owner of the pool announces the size when no smaller Receive is left. */
+static void announce(struct queue *q)
 {
 	if (!q->pool.rp_small)
 		q->least = q->pool.rp_size >> PAGE_SHIFT;
@@ -40,7 +40,7 @@ static void at_kmalloc(void *data, unsigned long call_site, const void *ptr,
 		return;
 	ra->task = NULL;
 	rpcrdma2_rpool_resize(&ra->q->pool, ra->pages << PAGE_SHIFT);
-	tell(ra->q);
+	announce(ra->q);
 }
 
 static struct race *race_at_kmalloc(struct kunit *test, struct queue *q,
@@ -63,8 +63,8 @@ static void end_race(struct kunit *test, struct race *ra)
 	KUNIT_EXPECT_NULL(test, ra->task);
 }
 
-/* No memory makes it larger when it is posted. */
-static void raised_while_one_is_made(struct kunit *test)
+/* A lack of memory prevents its growth at the post. */
+static void grown_while_creating(struct kunit *test)
 {
 	struct rpcrdma2_budget budget = { .bu_most = 100, .bu_kept = 100 };
 	struct queue *q = open_queue(test, 1, 8, 1);
@@ -83,8 +83,8 @@ static void raised_while_one_is_made(struct kunit *test)
 }
 
 #ifdef RPCRDMA2_STRETCHES
-/* The Receive allocates its new stretch with kmalloc(). */
-static void raised_while_one_gets_smaller(struct kunit *test)
+/* The Receive allocates its new contiguous mapping with kmalloc(). */
+static void grown_while_shrinking(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 4, 8, 1);
 	struct rpcrdma2_recv *rv;
@@ -102,7 +102,7 @@ static void raised_while_one_gets_smaller(struct kunit *test)
 
 	rpcrdma2_recv_repost(&q->co, receive(q, 100));
 	rpcrdma2_recv_repost(&q->co, receive(q, 100));
-	tell(q);
+	announce(q);
 	KUNIT_EXPECT_EQ(test, q->least, 4);
 	rpcrdma2_recv_repost(&q->co, receive(q, 100));
 	close_queue(test, q);
@@ -110,9 +110,9 @@ static void raised_while_one_gets_smaller(struct kunit *test)
 #endif
 
 static struct kunit_case race_cases[] = {
-	KUNIT_CASE(raised_while_one_is_made),
+	KUNIT_CASE(grown_while_creating),
 #ifdef RPCRDMA2_STRETCHES
-	KUNIT_CASE(raised_while_one_gets_smaller),
+	KUNIT_CASE(grown_while_shrinking),
 #endif
 	{}
 };

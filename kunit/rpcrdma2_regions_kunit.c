@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions and the Send Queue entries that are kept for them, in all the ways
- * that an RPC and its connection end (Q2). The device takes what it is given, and
- * completes what a case has it complete.
+ * Memory regions and the Send Queue entries reserved for their invalidation, for every way
+ * in which an RPC and its connection end (Q2). The fake device accepts work requests, and
+ * test cases complete them.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -17,12 +17,12 @@
 #define REGIONS	4
 
 /**
- * struct rpc - an RPC that offers memory
- * @ex: what it offers
+ * struct rpc - an RPC that exposes memory
+ * @ex: exposed memory
  * @fences: calls of ex_done
- * @ok: what the last one reported
+ * @ok: argument of the last call of ex_done
  * @send: its Send
- * @post: its chain
+ * @post: the chain of the Send
  */
 struct rpc {
 	struct rpcrdma2_exposed	ex;
@@ -36,10 +36,10 @@ struct rpc {
  * struct link - a connection with REGIONS regions
  * @co: connection
  * @fake: its verbs objects
- * @last: work request that was posted last
- * @takes: the device takes what is posted
- * @later: RPCs take the entries for a fence when it comes to that
- * @rpcs: for the cases
+ * @last: last work request posted
+ * @takes: the device accepts work requests
+ * @later: RPCs take the entries for a fence when the fence is posted
+ * @rpcs: RPCs of the test cases
  */
 struct link {
 	struct rpcrdma2_conn	co;
@@ -98,7 +98,7 @@ static void fence_done(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 	rpc->ok = ok;
 }
 
-/* A Call that offers @count pages, as xprt2_send_message() posts it */
+/* A Call that exposes @count pages, posted as by xprt2_send_message() */
 static int call(struct kunit *test, struct rpc *rpc, unsigned int count)
 {
 	struct link *ln = test->priv;
@@ -128,7 +128,7 @@ static void complete_last(struct link *ln, enum ib_wc_status status)
 	wc.wr_cqe->done(&ln->fake.cq, &wc);
 }
 
-static void answered(struct kunit *test, struct rpc *rpc)
+static void receive_reply(struct kunit *test, struct rpc *rpc)
 {
 	struct link *ln = test->priv;
 
@@ -138,8 +138,8 @@ static void answered(struct kunit *test, struct rpc *rpc)
 						       ln->fake.hdr.h_segs[0].rs_handle));
 }
 
-/* Return: whether regions, and then entries, are all there. */
-static bool ends_whole(struct link *ln)
+/* Return: true if all regions, and then all entries, are back. */
+static bool all_released(struct link *ln)
 {
 	bool whole;
 
@@ -149,8 +149,8 @@ static bool ends_whole(struct link *ln)
 	return whole && rpcrdma2_sq_is_whole(&ln->co);
 }
 
-/* Q2: the answer has invalidated one region, and a fence the other. */
-static void q2_answered(struct kunit *test)
+/* Q2: the Reply invalidates one region, and a fence invalidates the other. */
+static void q2_reply_and_fence(struct kunit *test)
 {
 	struct link *ln = test->priv;
 	struct rpc *rpc = &ln->rpcs[0];
@@ -158,25 +158,25 @@ static void q2_answered(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_sq_is_whole(&ln->co));
 	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_exposed(&ln->co), 2);
-	answered(test, rpc);
+	receive_reply(test, rpc);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_exposed(&ln->co), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
 	complete_last(ln, IB_WC_SUCCESS);
 	KUNIT_EXPECT_TRUE(test, rpc->ok);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
 	KUNIT_EXPECT_EQ(test, ln->co.co_regions.rg_num_free, REGIONS);
-	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
-/* Q2: likewise, where no entry is kept for the fence. */
-static void q2_entries_for_the_fence_alone(struct kunit *test)
+/* Q2: the same without an entry reserved for the fence. */
+static void q2_entries_taken_for_fence(struct kunit *test)
 {
 	struct link *ln = test->priv;
 	struct rpc *rpc = &ln->rpcs[0];
 
 	ln->later = true;
 	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
-	answered(test, rpc);
+	receive_reply(test, rpc);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_exposed(&ln->co), 1);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&ln->co, 1, false));
@@ -184,18 +184,18 @@ static void q2_entries_for_the_fence_alone(struct kunit *test)
 	complete_last(ln, IB_WC_SUCCESS);
 	KUNIT_EXPECT_TRUE(test, rpc->ok);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
-	/* and where there is no fence, as the connection is lost */
+	/* The connection is lost before the fence. */
 	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
 	complete_last(ln, IB_WC_SUCCESS);
 	rpcrdma2_lose_exposed(&ln->co, &rpc->ex);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
 	ln->later = false;
 	KUNIT_ASSERT_EQ(test, call(test, &ln->rpcs[1], 2), 0);
-	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
-/* Q2: the connection goes under an RPC, with what was kept for its regions. */
-static void q2_lost_with_an_rpc(struct kunit *test)
+/* Q2: the loss of the connection frees the regions of RPCs and their reserved entries. */
+static void q2_lost_with_rpcs(struct kunit *test)
 {
 	struct link *ln = test->priv;
 
@@ -203,12 +203,12 @@ static void q2_lost_with_an_rpc(struct kunit *test)
 	complete_last(ln, IB_WC_SUCCESS);
 	KUNIT_ASSERT_EQ(test, call(test, &ln->rpcs[1], 1), 0);
 	rpcrdma2_conn_lose(&ln->co, RPCRDMA2_LOSS_PEER);
-	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_exposed(&ln->rpcs[0].ex));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_exposed(&ln->rpcs[1].ex));
 }
 
-/* An RPC with two regions, whose fence comes back from a queue pair in error */
+/* An RPC with two regions; a queue pair in error state flushes its fence */
 static void fence_flushed(struct kunit *test, struct rpc *rpc)
 {
 	struct link *ln = test->priv;
@@ -219,7 +219,7 @@ static void fence_flushed(struct kunit *test, struct rpc *rpc)
 	complete_last(ln, IB_WC_WR_FLUSH_ERR);
 }
 
-/* Q2: a fence that fails has used the entries, and the RPC loses its regions. */
+/* Q2: a fence that fails releases its entries, and the RPC loses its regions. */
 static void q2_fence_fails(struct kunit *test)
 {
 	struct link *ln = test->priv;
@@ -230,11 +230,11 @@ static void q2_fence_fails(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpc->ok);
 	rpcrdma2_lose_exposed(&ln->co, &rpc->ex);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_exposed(&rpc->ex));
-	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
-/* Q2: a Reply that comes after that gives no entry back once more. */
-static void q2_answered_when_the_fence_has_failed(struct kunit *test)
+/* Q2: a Reply after a failed fence does not release the entries a second time. */
+static void q2_reply_after_failed_fence(struct kunit *test)
 {
 	struct link *ln = test->priv;
 	struct rpc *rpc = &ln->rpcs[0];
@@ -245,11 +245,11 @@ static void q2_answered_when_the_fence_has_failed(struct kunit *test)
 						       ln->fake.hdr.h_segs[0].rs_handle));
 	rpcrdma2_lose_exposed(&ln->co, &rpc->ex);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(&ln->co));
-	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
-/* Q2: so has a fence that the device does not take. */
-static void q2_fence_is_not_taken(struct kunit *test)
+/* Q2: a fence that the device refuses also releases its entries. */
+static void q2_fence_refused(struct kunit *test)
 {
 	struct link *ln = test->priv;
 	struct rpc *rpc = &ln->rpcs[0];
@@ -258,21 +258,21 @@ static void q2_fence_is_not_taken(struct kunit *test)
 	complete_last(ln, IB_WC_SUCCESS);
 	ln->takes = false;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), -ENOTCONN);
-	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
-/* Q2: a Call that the device does not take leaves the entries for its regions. */
-static void q2_call_is_not_taken(struct kunit *test)
+/* Q2: a Call that the device refuses releases the entries of its regions. */
+static void q2_call_refused(struct kunit *test)
 {
 	struct link *ln = test->priv;
 
 	ln->takes = false;
 	KUNIT_ASSERT_EQ(test, call(test, &ln->rpcs[0], 2), -ENOTCONN);
-	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
-/* What leaks is seen: entries that a taker keeps, or gives twice. */
-static void q2_sees_entries(struct kunit *test)
+/* Q2: the check detects entries that are missing or that were released twice. */
+static void q2_detects_leaked_entries(struct kunit *test)
 {
 	struct link *ln = test->priv;
 
@@ -281,14 +281,14 @@ static void q2_sees_entries(struct kunit *test)
 	rpcrdma2_sq_give(&ln->co, 2);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_sq_is_whole(&ln->co));
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&ln->co, 1, false));
-	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
 /*
- * Regions that have not been in use since the last time are freed, but for the first few;
- * those that are used now and then stay.
+ * The trim frees regions that were idle since the last trim, except for a minimum. Regions
+ * in occasional use stay.
  */
-static void what_is_idle_is_trimmed(struct kunit *test)
+static void trim_frees_idle_regions(struct kunit *test)
 {
 	struct link *ln = test->priv;
 	struct rpcrdma2_regions *rg = &ln->co.co_regions;
@@ -296,7 +296,7 @@ static void what_is_idle_is_trimmed(struct kunit *test)
 	unsigned int i;
 
 	ln->later = true;
-	/* all of them are new */
+	/* New regions count as used. */
 	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);
 	for (i = 0; i < 3; i++) {
 		KUNIT_ASSERT_EQ(test, call(test, rpc, 3), 0);
@@ -315,14 +315,14 @@ static void what_is_idle_is_trimmed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 2);
 	KUNIT_EXPECT_EQ(test, rg->rg_num, 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);
-	/* they are made again */
+	/* The pool can grow again. */
 	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_grow(&ln->co), 0);
 	KUNIT_EXPECT_EQ(test, rg->rg_num, REGIONS);
-	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
-/* And a region that is neither free nor with an RPC */
-static void sees_a_region(struct kunit *test)
+/* The check detects a region that is neither free nor exposed. */
+static void detects_lost_region(struct kunit *test)
 {
 	struct link *ln = test->priv;
 	struct list_head *free = &ln->co.co_regions.rg_free, *first = free->next;
@@ -334,11 +334,11 @@ static void sees_a_region(struct kunit *test)
 	list_add(first, free);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_regions_are_whole(&ln->co));
 	ln->co.co_regions.rg_num_free++;
-	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
-/* S50: whose a handle is, for as long as its region is exposed */
-static void s50_owner_of_a_handle(struct kunit *test)
+/* S50: a handle identifies its RPC while the region is exposed. */
+static void s50_handle_owner(struct kunit *test)
 {
 	struct link *ln = test->priv;
 	struct rpc *rpc = &ln->rpcs[0];
@@ -351,18 +351,18 @@ static void s50_owner_of_a_handle(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_handle_in_use(&ln->co, second, &xid));
 	KUNIT_EXPECT_EQ(test, xid, 0x51de);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_handle_in_use(&ln->co, ~first, &xid));
-	answered(test, rpc);
+	receive_reply(test, rpc);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_handle_in_use(&ln->co, first, &xid));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_handle_in_use(&ln->co, second, &xid));
 	KUNIT_EXPECT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
 	complete_last(ln, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_handle_in_use(&ln->co, second, &xid));
-	/* a late message may still have it while its region is exposed again */
+	/* A late message may still carry the old handle when the region is exposed again. */
 	KUNIT_EXPECT_FALSE(test, ln->fake.old_in_use);
-	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
-/* S50: a region whose pages the device does not map is not exposed. */
+/* S50: the transport does not expose a region whose pages the device cannot map. */
 static void s50_pages_not_mapped(struct kunit *test)
 {
 	struct link *ln = test->priv;
@@ -373,22 +373,22 @@ static void s50_pages_not_mapped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_expose(&ln->co, &rpc->ex), -EIO);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_exposed(&ln->co), 0);
 	rpcrdma2_unexpose(&ln->co, &rpc->ex);
-	KUNIT_EXPECT_TRUE(test, ends_whole(ln));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
 static struct kunit_case regions_cases[] = {
-	KUNIT_CASE(q2_answered),
-	KUNIT_CASE(q2_entries_for_the_fence_alone),
-	KUNIT_CASE(q2_lost_with_an_rpc),
+	KUNIT_CASE(q2_reply_and_fence),
+	KUNIT_CASE(q2_entries_taken_for_fence),
+	KUNIT_CASE(q2_lost_with_rpcs),
 	KUNIT_CASE(q2_fence_fails),
-	KUNIT_CASE(q2_answered_when_the_fence_has_failed),
-	KUNIT_CASE(q2_fence_is_not_taken),
-	KUNIT_CASE(q2_call_is_not_taken),
-	KUNIT_CASE(q2_sees_entries),
-	KUNIT_CASE(s50_owner_of_a_handle),
+	KUNIT_CASE(q2_reply_after_failed_fence),
+	KUNIT_CASE(q2_fence_refused),
+	KUNIT_CASE(q2_call_refused),
+	KUNIT_CASE(q2_detects_leaked_entries),
+	KUNIT_CASE(s50_handle_owner),
 	KUNIT_CASE(s50_pages_not_mapped),
-	KUNIT_CASE(sees_a_region),
-	KUNIT_CASE(what_is_idle_is_trimmed),
+	KUNIT_CASE(detects_lost_region),
+	KUNIT_CASE(trim_frees_idle_regions),
 	{}
 };
 

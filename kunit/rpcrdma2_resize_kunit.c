@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receives that change their size, and pools that change their number.
+ * Receives that change size, and pools that change their number of Receives.
  */
 #include "recv_queue.h"
 
-/* Room and stretch are those of @pages, and the device and the CPU see the same. */
+/* The Receive has @pages pages, and the device and the CPU see the same memory. */
 static void expect_pages(struct kunit *test, struct rpcrdma2_recv *rv,
 			 unsigned int pages)
 {
@@ -21,7 +21,7 @@ static void expect_pages(struct kunit *test, struct rpcrdma2_recv *rv,
 #endif
 }
 
-/* A message of the whole Receive, and then it is posted again. */
+/* Fills the oldest Receive with a message and reposts it, @times times. */
 static void cycle(struct kunit *test, struct queue *q, unsigned int times)
 {
 	struct rpcrdma2_recv *rv;
@@ -49,8 +49,8 @@ static const struct resize_case {
 KUNIT_ARRAY_PARAM_DESC(resize, resize_cases, desc);
 
 /*
- * Each takes its new size when it comes back, and when all have come back none of
- * the old size is left. One waits for a batch while this begins.
+ * Each Receive changes size when it is reposted; after a full round no Receive has the old
+ * size. One Receive waits for its batch when the change begins.
  */
 static void resizes_when_reposted(struct kunit *test)
 {
@@ -64,7 +64,7 @@ static void resizes_when_reposted(struct kunit *test)
 	cycle(test, q, 1);
 	rpcrdma2_rpool_resize(&q->pool, c->to << PAGE_SHIFT);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, raise ? 12 : 0);
-	/* the one that was not posted comes back last */
+	/* The Receive that was not posted completes last. */
 	for (i = 1; i <= 15; i++) {
 		cycle(test, q, 1);
 		if (i <= 11)
@@ -81,7 +81,7 @@ static void resizes_when_reposted(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* The same where no stretch is mapped: free ones take it at once. */
+/* Without contiguous mappings, free Receives change size at once. */
 static void resizes_when_put(struct kunit *test)
 {
 	const struct resize_case *c = test->param_value;
@@ -114,7 +114,7 @@ static void resizes_when_put(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* A size that changes again before the first change is through */
+/* The size changes again before the first change is complete. */
 static void resizes_twice(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 4, 1);
@@ -137,8 +137,8 @@ static void resizes_twice(struct kunit *test)
 }
 
 /*
- * Without another page in the budget a Receive stays as it is, and is tried again:
- * no connection suffers for it.
+ * A Receive that finds no page in the budget keeps its size and retries later. The
+ * connection survives.
  */
 static void shortage_while_resizing(struct kunit *test)
 {
@@ -161,7 +161,7 @@ static void shortage_while_resizing(struct kunit *test)
 	budget.bu_kept = 3;
 	cycle(test, q, 4);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
-	/* what there is too much is given back by and by */
+	/* The pool gives surplus pages back step by step. */
 	budget.bu_most = 2;
 	cycle(test, q, 4);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
@@ -172,7 +172,7 @@ static void shortage_while_resizing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
 }
 
-/* The same where free ones take their size at once: it is tried at each post. */
+/* Where free Receives change size at once, every post retries. */
 static void shortage_while_free(struct kunit *test)
 {
 	struct rpcrdma2_budget budget = { .bu_most = 6 };
@@ -188,7 +188,7 @@ static void shortage_while_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post(q, 1), 1);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 6);
 	budget.bu_most = 8;
-	/* the one that stays free too */
+	/* The release retries too, for the Receive that stays free. */
 	rpcrdma2_recv_put(receive(q, 100));
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 5);
 	KUNIT_EXPECT_EQ(test, post(q, 1), 1);
@@ -199,8 +199,8 @@ static void shortage_while_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
 }
 
-/* A smaller batch is posted as soon as it is one, a larger one has to gather. */
-static void changes_its_batch(struct kunit *test)
+/* A smaller batch size posts the waiting Receives at once; a larger one waits for more. */
+static void changes_batch(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 16, 4);
 
@@ -221,8 +221,8 @@ static void changes_its_batch(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* One less, whatever size it had; and what is made later has an id of its own. */
-static void gives_receives_up(struct kunit *test)
+/* The pool frees a Receive of any size; a new Receive has a unique id. */
+static void frees_receives(struct kunit *test)
 {
 	struct rpcrdma2_budget budget = { .bu_most = 64 };
 	struct queue *q = open_queue(test, 2, 16, 1);
@@ -252,8 +252,8 @@ static struct kunit_case resize_cases_of_pools[] = {
 	KUNIT_CASE(resizes_twice),
 	KUNIT_CASE(shortage_while_resizing),
 	KUNIT_CASE(shortage_while_free),
-	KUNIT_CASE(changes_its_batch),
-	KUNIT_CASE(gives_receives_up),
+	KUNIT_CASE(changes_batch),
+	KUNIT_CASE(frees_receives),
 	{}
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA Reads over devices that carry them out in different ways.
+ * RDMA Reads over devices with different capabilities.
  */
 #include <kunit/test.h>
 #include <linux/sizes.h>
@@ -9,18 +9,18 @@
 #include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
 
-#define LARGE	0x90000000U	/* less than 0 as an int */
-#define PAGES	260		/* of the largest message */
-#define PARTS	80		/* that it can be read in */
+#define LARGE	0x90000000U	/* negative as an int */
+#define PAGES	260		/* pages of the largest message */
+#define PARTS	80		/* maximum number of its parts */
 
 /**
  * struct device_case - a device
- * @desc: which
- * @iwarp: it is one of iWARP
- * @attrs: what it reports
- * @mrs: memory regions that a connection has for RDMA Reads
+ * @desc: description
+ * @iwarp: the device is an iWARP device
+ * @attrs: attributes that the device reports
+ * @mrs: memory regions for RDMA Reads of a connection
  * @per_call: Send Queue entries of a message in one part
- * @parts: parts of 1 MiB and a page that begin in the middle of a page
+ * @parts: parts of an RDMA Read of 1 MiB and a page into the middle of a page
  */
 struct device_case {
 	const char		*desc;
@@ -53,7 +53,7 @@ static const struct device_case device_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(device, device_cases, desc);
 
-/* A connection with one; all that is looked at is what it reports. */
+/* A connection over such a device; the code reads only the attributes. */
 struct fake {
 	struct rpcrdma2_conn	co;
 	struct rdma_cm_id	id;
@@ -96,15 +96,15 @@ static void sizes(struct kunit *test)
 			max(PARTS + c->per_call, c->iwarp ? 3 * c->mrs : 0U));
 }
 
-/* One that can not do it */
-static void no_regions(struct kunit *test)
+/* A device that cannot carry out RDMA Reads of this size */
+static void device_without_regions(struct kunit *test)
 {
 	static const struct device_case c = { .iwarp = true, .attrs = { .max_sge_rd = 1 } };
 
 	KUNIT_EXPECT_EQ(test, set_up(test, &c)->per_call, 0U);
 }
 
-/* No part needs more than one region, as one piece or as many. */
+/* No part needs more than one region. */
 static void parts(struct kunit *test)
 {
 	const struct device_case *c = test->param_value;
@@ -121,14 +121,14 @@ static void parts(struct kunit *test)
 					       pages, 8 + PAGE_SIZE / 2), 0);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&rw.rw_parts), c->parts);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_rw_mrs(&f->co, &rw), c->mrs ? c->parts : 0);
-	/* from within one segment on to the end of the next */
+	/* from the middle of one segment to the end of the next */
 	KUNIT_ASSERT_EQ(test, rpcrdma2_rw_read(&f->co, &rw, segs,
 					       SZ_1M + PAGE_SIZE - 4, 68, pages, 0), 0);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&rw.rw_parts), c->parts + 2);
 	rpcrdma2_rw_free(&f->co, &rw);
 }
 
-/* However the pages of a message are divided, there are regions for all of it. */
+/* The regions suffice for every division of a message's pages. */
 static void regions_suffice(struct kunit *test)
 {
 	const struct device_case *c = test->param_value;
@@ -151,7 +151,7 @@ static void regions_suffice(struct kunit *test)
 	}
 }
 
-/* The figure that older kernels do not report is found out. */
+/* The code computes a figure that older kernels do not report. */
 static void send_wrs(struct kunit *test)
 {
 	const struct device_case *c = test->param_value;
@@ -177,7 +177,7 @@ static void receives(struct kunit *test)
 
 static struct kunit_case rw_suite_cases[] = {
 	KUNIT_CASE_PARAM(sizes, device_gen_params),
-	KUNIT_CASE(no_regions),
+	KUNIT_CASE(device_without_regions),
 	KUNIT_CASE_PARAM(parts, device_gen_params),
 	KUNIT_CASE_PARAM(regions_suffice, device_gen_params),
 	KUNIT_CASE_PARAM(send_wrs, device_gen_params),

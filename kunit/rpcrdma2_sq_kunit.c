@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Send Queue, over a device that takes what it is told to take and reports
- * what a case has it report.
+ * The Send Queue, over a device that accepts and completes work requests as the test cases
+ * choose.
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
@@ -15,12 +15,12 @@
 #define BATCH	4
 
 /**
- * struct chain - work requests, and what became of them
- * @post: the queue's record
+ * struct chain - a chain of work requests and its outcome
+ * @post: record of the queue
  * @wrs: work requests
  * @done: calls of po_done
- * @ok: what the last one said
- * @turn: how many chains of all were done by then
+ * @ok: argument of the last call of po_done
+ * @turn: position in the order of completed chains
  */
 struct chain {
 	struct rpcrdma2_post	post;
@@ -31,19 +31,19 @@ struct chain {
 };
 
 /**
- * struct queue - a connection, and what happened to it
+ * struct queue - a connection, and a record of events
  * @co: connection
  * @id: its identifier
  * @qp: its queue pair
  * @cq: its send CQ
  * @device: its device
- * @takes: work requests that the device still takes
- * @posted: those it took
+ * @takes: number of work requests that the device still accepts
+ * @posted: number of accepted work requests
  * @rooms: calls of ->room
  * @losses: calls of ->lost
- * @why: what it said
- * @extra: po_extra of what is posted
- * @c: for the cases
+ * @why: reason that the last call passed
+ * @extra: po_extra of the chains to post
+ * @c: chains of the test cases
  */
 struct queue {
 	struct rpcrdma2_conn	co;
@@ -132,7 +132,7 @@ static void chain_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	c->turn = ++turns;
 }
 
-/* A chain that ends with @opcode and has @front in front of it, @count long */
+/* Posts a chain of @count requests: @front ones, and @opcode at the end */
 static int post(struct queue *q, struct chain *c, enum ib_wr_opcode front,
 		enum ib_wr_opcode opcode, unsigned int count, bool signal)
 {
@@ -142,11 +142,11 @@ static int post(struct queue *q, struct chain *c, enum ib_wr_opcode front,
 	for (i = 0; i < count; i++) {
 		c->wrs[i].opcode = i == count - 1 ? opcode : front;
 		c->wrs[i].next = i == count - 1 ? NULL : &c->wrs[i + 1];
-		/* left over from an earlier use, in every other one */
+		/* Every other request has a stale flag from an earlier use. */
 		c->wrs[i].send_flags = IB_SEND_FENCE |
 				       ((c - q->c + i) % 2 ? 0 : IB_SEND_SIGNALED);
 	}
-	c->post.po_refused = true;	/* likewise */
+	c->post.po_refused = true;	/* stale too */
 	c->post.po_done = chain_done;
 	c->post.po_signal = signal;
 	c->post.po_extra = q->extra;
@@ -168,18 +168,18 @@ static void complete_wr(struct queue *q, const struct ib_send_wr *wr,
 	wr->wr_cqe->done(&q->cq, &wc);
 }
 
-/* Nothing else is done to the flags. */
-static bool asks(const struct ib_send_wr *wr)
+/* The queue changes no other flag. */
+static bool is_signaled(const struct ib_send_wr *wr)
 {
 	return (wr->send_flags ^ IB_SEND_FENCE) == IB_SEND_SIGNALED;
 }
 
-static bool is_silent(const struct ib_send_wr *wr)
+static bool is_unsignaled(const struct ib_send_wr *wr)
 {
 	return wr->send_flags == IB_SEND_FENCE;
 }
 
-/* Q1: with a completion go all chains before it that asked for none. */
+/* Q1: a completion also retires all earlier chains without a completion of their own. */
 static void retires_silent(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
@@ -209,8 +209,8 @@ static void retires_silent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
 }
 
-/* Q1: RDMA Reads that still run stay, whatever completes behind them. */
-static void keeps_signaled(struct kunit *test)
+/* Q1: pending RDMA Reads stay posted when later chains complete. */
+static void keeps_pending_reads(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
 	struct chain *read = &q->c[0], *silent = &q->c[1], *send = &q->c[2];
@@ -231,7 +231,7 @@ static void keeps_signaled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
 }
 
-/* One completion for BATCH entries; only the last of a chain ever asks. */
+/* One completion covers BATCH entries; only the last request of a chain is signaled. */
 static void moderates(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
@@ -240,27 +240,27 @@ static void moderates(struct kunit *test)
 
 	for (i = 0; i < BATCH; i++) {
 		KUNIT_ASSERT_EQ(test, post_send(q, &c[i], false), 0);
-		KUNIT_EXPECT_EQ(test, asks(c[i].wrs), i == BATCH - 1);
-		KUNIT_EXPECT_EQ(test, is_silent(c[i].wrs), i < BATCH - 1);
+		KUNIT_EXPECT_EQ(test, is_signaled(c[i].wrs), i == BATCH - 1);
+		KUNIT_EXPECT_EQ(test, is_unsignaled(c[i].wrs), i < BATCH - 1);
 		KUNIT_EXPECT_EQ(test, c[i].post.po_signal, i == BATCH - 1);
 	}
 	for (i = 0; i < 2; i++) {
 		KUNIT_ASSERT_EQ(test, post(q, &regs[i], IB_WR_REG_MR,
 					   IB_WR_SEND, 3, false), 0);
-		KUNIT_EXPECT_TRUE(test, is_silent(&regs[i].wrs[0]));
-		KUNIT_EXPECT_TRUE(test, is_silent(&regs[i].wrs[1]));
-		KUNIT_EXPECT_EQ(test, asks(&regs[i].wrs[2]), i == 1);
+		KUNIT_EXPECT_TRUE(test, is_unsignaled(&regs[i].wrs[0]));
+		KUNIT_EXPECT_TRUE(test, is_unsignaled(&regs[i].wrs[1]));
+		KUNIT_EXPECT_EQ(test, is_signaled(&regs[i].wrs[2]), i == 1);
 	}
 	complete_wr(q, &regs[1].wrs[2], IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, regs[0].done, 1);
 	KUNIT_EXPECT_EQ(test, c[0].done, 1);
-	/* that one has a completion of its own */
+	/* This chain has its own completion. */
 	KUNIT_EXPECT_EQ(test, c[BATCH - 1].done, 0);
 	complete_wr(q, c[BATCH - 1].wrs, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
 }
 
-/* What a chain keeps counts as entries, but takes none. */
+/* The reservations of a chain count for moderation, but take no entries. */
 static void counts_extra(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
@@ -269,7 +269,7 @@ static void counts_extra(struct kunit *test)
 	q->extra = BATCH / 2 - 1;
 	for (i = 0; i < 4; i++) {
 		KUNIT_ASSERT_EQ(test, post_send(q, &q->c[i], false), 0);
-		KUNIT_EXPECT_EQ(test, asks(q->c[i].wrs), i % 2);
+		KUNIT_EXPECT_EQ(test, is_signaled(q->c[i].wrs), i % 2);
 	}
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES - 4);
 	complete_wr(q, q->c[1].wrs, IB_WC_SUCCESS);
@@ -300,8 +300,8 @@ static const struct failure {
 
 KUNIT_ARRAY_PARAM_DESC(failure, failures, desc);
 
-/* S46: what fails loses the connection, and the chain is done once. */
-static void fails(struct kunit *test)
+/* S46: a failure ends the connection, and the chain is done exactly once. */
+static void failure_ends_connection(struct kunit *test)
 {
 	const struct failure *f = test->param_value;
 	struct queue *q = open_queue(test, 0);
@@ -346,8 +346,8 @@ static const struct refusal {
 
 KUNIT_ARRAY_PARAM_DESC(refusal, refusals, desc);
 
-/* S46: the chain that the peer's device has refused is told from all others. */
-static void refused_by_the_peer(struct kunit *test)
+/* S46: the queue marks the chain that the peer's device refused, and no other chain. */
+static void refused_by_peer(struct kunit *test)
 {
 	const struct refusal *r = test->param_value;
 	struct queue *q = open_queue(test, 0);
@@ -366,7 +366,7 @@ static void refused_by_the_peer(struct kunit *test)
 	rpcrdma2_sq_drain(&q->co);
 }
 
-/* A chain that the device takes nothing of stays the caller's. */
+/* A chain of which the device accepts nothing remains with the caller. */
 static void refused(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
@@ -383,7 +383,7 @@ static void refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->done, 0);
 }
 
-/* One that it takes in part stays with the queue until that was drained. */
+/* A chain that the device accepts in part stays on the queue until the drain. */
 static void refused_in_part(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
@@ -400,8 +400,8 @@ static void refused_in_part(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
 }
 
-/* ->room is called once for each time that a taker found too few. */
-static void tells_of_room(struct kunit *test)
+/* ->room runs once for each failed attempt to take entries. */
+static void room_callback(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
 	struct chain *c = q->c;
@@ -415,8 +415,8 @@ static void tells_of_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->rooms, 1);
 }
 
-/* S46: entries that are kept for what is no Call are not a Call's, before or after. */
-static void keeps_some(struct kunit *test)
+/* S46: Calls cannot take the entries that are reserved for other uses. */
+static void reserves_entries(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
 
@@ -433,7 +433,7 @@ static void keeps_some(struct kunit *test)
 	rpcrdma2_sq_give(&q->co, ENTRIES - 1);
 }
 
-/* S46: a chain that asked has a deadline, and its kind is the reason. */
+/* S46: a signaled chain has a deadline; its opcode determines the reason of the loss. */
 static void overdue(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 2);
@@ -453,8 +453,8 @@ static void overdue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read->done, 1);
 }
 
-/* One that is done in time is not missed. */
-static void in_time(struct kunit *test)
+/* A chain that completes in time does not end the connection. */
+static void completes_in_time(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 2);
 	struct chain *c = q->c;
@@ -468,7 +468,7 @@ static void in_time(struct kunit *test)
 	rpcrdma2_sq_drain(&q->co);
 }
 
-/* The queue as if so many jiffies had passed, and a look at its oldest chain */
+/* Shifts the queue's timestamps by @time jiffies, and runs the watchdog */
 static void pass(struct queue *q, unsigned long time)
 {
 	struct rpcrdma2_sq *sq = &q->co.co_sq;
@@ -483,7 +483,7 @@ static void pass(struct queue *q, unsigned long time)
 
 #define TIMEOUT	(20UL * HZ)
 
-/* S46: what has waited behind others has its own time when it is the oldest. */
+/* S46: the time of a chain behind others starts when the chain becomes the oldest. */
 static void overdue_when_oldest(struct kunit *test)
 {
 	struct queue *q = open_queue(test, TIMEOUT);
@@ -506,8 +506,8 @@ static void overdue_when_oldest(struct kunit *test)
 	rpcrdma2_sq_drain(&q->co);
 }
 
-/* S46: but who lets one chain go now and then does not keep the others without end. */
-static void overdue_in_the_end(struct kunit *test)
+/* S46: occasional progress does not extend the deadline of later chains forever. */
+static void overdue_despite_progress(struct kunit *test)
 {
 	struct queue *q = open_queue(test, TIMEOUT);
 	struct chain *c = q->c;
@@ -525,8 +525,8 @@ static void overdue_in_the_end(struct kunit *test)
 	rpcrdma2_sq_drain(&q->co);
 }
 
-/* S46: nor is the oldest excused by what is done behind it. */
-static void overdue_though_others_are_done(struct kunit *test)
+/* S46: progress of later chains does not extend the deadline of the oldest. */
+static void overdue_behind_the_oldest(struct kunit *test)
 {
 	struct queue *q = open_queue(test, TIMEOUT);
 	struct chain *read = &q->c[0], *send = &q->c[1];
@@ -543,38 +543,38 @@ static void overdue_though_others_are_done(struct kunit *test)
 	rpcrdma2_sq_drain(&q->co);
 }
 
-struct beginner {
+struct begin_chain {
 	struct rpcrdma2_post	post;
 	struct ib_send_wr	wr;
 	unsigned int		before;
 	unsigned int		calls;
 };
 
-static void begins(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
+static void record_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
 {
 	struct queue *q = container_of(co, struct queue, co);
-	struct beginner *b = container_of(post, struct beginner, post);
+	struct begin_chain *b = container_of(post, struct begin_chain, post);
 
 	lockdep_assert_held(&co->co_sq.sq_lock);
 	b->before = q->posted;
 	b->calls++;
 }
 
-static void begun_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
-		       bool ok)
+static void ignore_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
+			bool ok)
 {
 }
 
-/* What an owner does before its chain is posted, none else is posted behind. */
-static void begins_under_the_lock(struct kunit *test)
+/* The lock covers po_begin and the post: no other chain can be posted between them. */
+static void begin_under_lock(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
-	struct beginner *b = kunit_kzalloc(test, sizeof(*b), GFP_KERNEL);
+	struct begin_chain *b = kunit_kzalloc(test, sizeof(*b), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, b);
 	b->wr.opcode = IB_WR_SEND;
-	b->post.po_begin = begins;
-	b->post.po_done = begun_done;
+	b->post.po_begin = record_begin;
+	b->post.po_done = ignore_done;
 	b->post.po_signal = true;
 	KUNIT_ASSERT_EQ(test, post_send(q, q->c, false), 0);
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&q->co, 1, false));
@@ -587,7 +587,7 @@ static void begins_under_the_lock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->calls, 1);
 }
 
-static void count_begun(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
+static void count_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
 {
 	container_of(post, struct chain, post)->done += 10;
 }
@@ -597,14 +597,14 @@ static int post_bytes(struct queue *q, struct chain *c, u32 bytes)
 	memset(c, 0, sizeof(*c));
 	c->wrs[0].opcode = IB_WR_SEND;
 	c->post.po_bytes = bytes;
-	c->post.po_begin = count_begun;
+	c->post.po_begin = count_begin;
 	c->post.po_done = chain_done;
 	if (!rpcrdma2_sq_take(&q->co, 1, false))
 		return -EAGAIN;
 	return rpcrdma2_sq_post(&q->co, &c->post, c->wrs);
 }
 
-/* C-034: a message that was built for larger Receives is not posted any more. */
+/* C-034: the queue refuses a message that exceeds a smaller, new size of Receives. */
 static void c034_bounds_sends(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
@@ -617,7 +617,7 @@ static void c034_bounds_sends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->posted, 1);
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
 	KUNIT_EXPECT_EQ(test, post_bytes(q, &q->c[2], 4096), 0);
-	/* what is no Send */
+	/* not a Send */
 	KUNIT_EXPECT_EQ(test, post_bytes(q, &q->c[3], 0), 0);
 	rpcrdma2_sq_bound(&q->co, 8192);
 	KUNIT_EXPECT_EQ(test, post_bytes(q, &q->c[4], 8192), 0);
@@ -628,7 +628,7 @@ static void c034_bounds_sends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
 }
 
-/* Another chain is posted while the queue is drained. */
+/* Posts another chain during the drain. */
 static void drain_and_post(struct ib_qp *qp)
 {
 	struct queue *q = container_of(qp, struct queue, qp);
@@ -636,7 +636,7 @@ static void drain_and_post(struct ib_qp *qp)
 	post_send(q, &q->c[1], true);
 }
 
-/* Q1: that one is not taken for one that is done. Nothing looks at the queue any more. */
+/* Q1: the drain does not complete a chain that is posted meanwhile. The watchdog is off. */
 static void drained(struct kunit *test)
 {
 	struct queue *q = open_queue(test, TIMEOUT);
@@ -652,7 +652,7 @@ static void drained(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&q->co.co_sq.sq_watch));
 }
 
-/* Q2: an entry that is missed, one that came twice, and a chain that is left */
+/* Q2: the check detects a missing entry, a surplus entry and a leftover chain. */
 static void q2_whole(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
@@ -668,24 +668,24 @@ static void q2_whole(struct kunit *test)
 
 static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(retires_silent),
-	KUNIT_CASE(keeps_signaled),
+	KUNIT_CASE(keeps_pending_reads),
 	KUNIT_CASE(moderates),
 	KUNIT_CASE(counts_extra),
-	KUNIT_CASE_PARAM(fails, failure_gen_params),
-	KUNIT_CASE(begins_under_the_lock),
+	KUNIT_CASE_PARAM(failure_ends_connection, failure_gen_params),
+	KUNIT_CASE(begin_under_lock),
 	KUNIT_CASE(c034_bounds_sends),
-	KUNIT_CASE_PARAM(refused_by_the_peer, refusal_gen_params),
+	KUNIT_CASE_PARAM(refused_by_peer, refusal_gen_params),
 	KUNIT_CASE(refused),
 	KUNIT_CASE(refused_in_part),
-	KUNIT_CASE(tells_of_room),
-	KUNIT_CASE(keeps_some),
+	KUNIT_CASE(room_callback),
+	KUNIT_CASE(reserves_entries),
 	KUNIT_CASE(drained),
 	KUNIT_CASE(q2_whole),
 	KUNIT_CASE(overdue),
-	KUNIT_CASE(in_time),
+	KUNIT_CASE(completes_in_time),
 	KUNIT_CASE(overdue_when_oldest),
-	KUNIT_CASE(overdue_in_the_end),
-	KUNIT_CASE(overdue_though_others_are_done),
+	KUNIT_CASE(overdue_despite_progress),
+	KUNIT_CASE(overdue_behind_the_oldest),
 	{}
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ranges of an RPC message in pieces: the bytes that the pieces hold are those
- * of the ranges, in order, and no piece leaves its page.
+ * Splits ranges of an RPC message into pieces. The pieces hold the bytes of the ranges in
+ * order, and no piece crosses the end of a page.
  */
 #include <kunit/test.h>
 #include <linux/mm.h>
@@ -11,21 +11,21 @@
 
 enum {
 	PAGES		= 6,
-	/* head and tail each lie in two pages of their own */
+	/* Head and tail each lie in two pages of their own. */
 	IOV_PAGES	= 2,
 	MESSAGE_MAX	= (PAGES + 2 * IOV_PAGES) * PAGE_SIZE,
 	RANGES_MAX	= 3,
 };
 
 /**
- * struct walk_case - a message, and what of it is walked
- * @desc: what is special
+ * struct walk_case - a message and ranges of it
+ * @desc: description
  * @head: offset in a page and length of the head
  * @pages: offset in the first page and length of the pages
  * @tail: as @head
  * @nranges: entries of @ranges
- * @ranges: what is walked
- * @pieces: how many there are
+ * @ranges: ranges to walk
+ * @pieces: expected number of pieces
  */
 struct walk_case {
 	const char		*desc;
@@ -103,14 +103,14 @@ static const struct walk_case walk_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(walk, walk_cases, desc);
 
-/* Bytes of a message, as they are in its stream */
+/* A message; @byte holds its bytes in stream order */
 struct message {
 	struct xdr_buf	buf;
 	struct page	*pages[PAGES];
 	u8		byte[MESSAGE_MAX];
 };
 
-/* Whole pages, from the beginning of one */
+/* Whole pages, aligned to a page */
 static void *make_pages(struct kunit *test, unsigned int count)
 {
 	void *mem = kunit_kzalloc(test, (count + 1) * PAGE_SIZE, GFP_KERNEL);
@@ -128,7 +128,7 @@ static const u8 *fill_iov(struct kunit *test, struct kvec *iov,
 	return byte + place[1];
 }
 
-/* The pages lie in descending order: each but the last is followed by another. */
+/* The pages lie in descending order: contiguous page frames must not hide an error. */
 static const u8 *fill_pages(struct kunit *test, struct message *m,
 			    const u32 *place, const u8 *byte)
 {
@@ -203,12 +203,10 @@ static void walks(struct kunit *test)
 	unsigned int pieces = 0;
 	u32 bytes = 0;
 
-	/* Arrange */
 	KUNIT_ASSERT_NOT_NULL(test, want);
 	KUNIT_ASSERT_NOT_NULL(test, got);
 	rpcrdma2_walk_begin(&wk, &m->buf, wc->ranges, wc->nranges);
 
-	/* Act and assert */
 	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count(wk), wc->pieces);
 	while (rpcrdma2_walk_next(&wk, &pc)) {
 		bytes += take_piece(test, &pc, got + bytes);
@@ -221,8 +219,8 @@ static void walks(struct kunit *test)
 }
 
 /*
- * A remote segment takes so many bytes, and the next one those that follow: a
- * walk in steps of any length meets the same bytes.
+ * Each remote segment takes a number of bytes, and the next segment continues: a walk in
+ * steps of any length visits the same bytes.
  */
 static void walks_in_steps(struct kunit *test)
 {

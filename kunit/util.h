@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages for the suites: made word by word or from a vector, received and
- * sent through streams over memory of exactly their length, so that KASAN
- * sees the first byte too many.
+ * Messages for the suites, built word by word or from a vector. Every message lies in
+ * memory of exactly its length, and KASAN detects an access to the byte behind it.
  */
 #ifndef _RPCRDMA2_KUNIT_UTIL_H
 #define _RPCRDMA2_KUNIT_UTIL_H
@@ -14,13 +13,13 @@
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
-/* Room for one header beyond every limit */
+/* Room for one header that exceeds every limit */
 #define WORDS_MAX	4096
 
 /**
- * struct wire - a message received or about to be sent
+ * struct wire - a message from or for the wire
  * @data: its memory
- * @len: its bytes
+ * @len: length in bytes
  */
 struct wire {
 	void	*data;
@@ -28,8 +27,8 @@ struct wire {
 };
 
 /**
- * struct words - a message in the making
- * @count: words so far
+ * struct words - a message under construction
+ * @count: number of words
  * @word: the words
  */
 struct words {
@@ -51,7 +50,7 @@ static inline void receive(struct kunit *test, struct wire *w,
 	memcpy(w->data, data, len);
 }
 
-/* Makes as much room as the header takes, and lays it out there. */
+/* Allocates the size of the header, and encodes the header into it. */
 static inline void send_hdr(struct kunit *test, struct wire *w,
 			    const struct rpcrdma2_hdr *h)
 {
@@ -59,7 +58,7 @@ static inline void send_hdr(struct kunit *test, struct wire *w,
 	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_hdr(w->data, h), w->len);
 }
 
-/* The same for a property message, which tells how long it is */
+/* Encodes a property message; returns its length. */
 static inline int send_propmsg(struct wire *w, const struct rpcrdma2_hdr *h,
 			       const struct rpcrdma2_propmsg *pm)
 {
@@ -70,7 +69,7 @@ static inline int send_propmsg(struct wire *w, const struct rpcrdma2_hdr *h,
 	return rpcrdma2_encode_propmsg(w->data, w->len, h->h_credit, &sent);
 }
 
-/* The verdict on a message */
+/* Decodes the header of a message; returns the verdict. */
 static inline enum rpcrdma2_errcode judge(struct kunit *test,
 					  struct rpcrdma2_hdr *h,
 					  const void *data, size_t len)
@@ -90,8 +89,8 @@ static inline struct words *words_new(struct kunit *test)
 }
 
 /*
- * All ones: what a decoder leaves as it was shows. Both modules decode into
- * headers that hold an earlier message.
+ * The header is filled with ones: a field that the decoder does not set shows. Both modules
+ * decode into headers that hold an earlier message.
  */
 static inline struct rpcrdma2_hdr *hdr_new(struct kunit *test)
 {
@@ -134,7 +133,7 @@ static inline void put_read(struct words *m, u32 position, u32 length)
 	put_segment(m, 0x100 + m->count, length);
 }
 
-/* Counted segments of a Write or Reply chunk, of 4096 bytes each */
+/* Counted segments of 4096 bytes each, for a Write or Reply chunk */
 static inline void put_segments(struct words *m, unsigned int count)
 {
 	put(m, count);
@@ -144,7 +143,7 @@ static inline void put_segments(struct words *m, unsigned int count)
 
 #define WORDS_XID	0x1a2b3c4d
 
-/* Starts anew: a header up to its Read list */
+/* Starts a new message: a header up to its Read list */
 static inline void put_start(struct words *m, u32 vers, u32 proc, u32 direction)
 {
 	m->count = 0;
@@ -158,7 +157,7 @@ static inline void put_start(struct words *m, u32 vers, u32 proc, u32 direction)
 	put(m, 0);
 }
 
-/* An RPC message, as far as the transport looks, and up to @len bytes */
+/* An RPC message of @len bytes; only its first two words have a meaning */
 static inline void put_payload(struct words *m, u32 msg_type, size_t len)
 {
 	unsigned int end = m->count + len / XDR_UNIT;
@@ -170,8 +169,8 @@ static inline void put_payload(struct words *m, u32 msg_type, size_t len)
 }
 
 /*
- * The message received, in memory that held an earlier one; the first @room bytes
- * are there, and no more
+ * Reads a message into a struct that held other contents. Only the first @room of its @len
+ * bytes are in memory.
  */
 static inline struct rpcrdma2_msg *read_part(struct kunit *test,
 					     const void *data, size_t room,
@@ -197,7 +196,7 @@ static inline struct rpcrdma2_msg *read_message(struct kunit *test,
 	return read_part(test, data, len, len, handle);
 }
 
-/* Receives a message and reads its body; @pm keeps its pm_want */
+/* Receives a message and reads its body. @pm keeps its pm_want. */
 static inline enum rpcrdma2_errcode read_body(struct kunit *test,
 					      struct rpcrdma2_propmsg *pm,
 					      const void *data, size_t len)
@@ -217,7 +216,7 @@ static inline enum rpcrdma2_errcode read_words(struct kunit *test,
 	return read_body(test, pm, m->word, words_len(m));
 }
 
-/* Sends a property message; it must be @data, byte for byte. */
+/* Encodes a property message; the result must equal @data. */
 static inline void expect_sent(struct kunit *test,
 			       const struct rpcrdma2_propmsg *pm,
 			       u32 xid, u32 credit, u32 proc,
