@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hostile sizes: every length a message can be cut to, every count around its
- * limit, every discriminator and type that does not exist. KASAN watches the
- * memory behind the message.
+ * Hostile sizes: every truncation of a message, every count around its limit, invalid
+ * discriminators and types. KASAN watches the memory behind the message.
  */
 #include <kunit/test.h>
 
@@ -29,7 +28,7 @@ static const struct whole {
 
 KUNIT_ARRAY_PARAM_DESC(whole, wholes, desc);
 
-/* What a cut message may be answered with. A header cut in two is never accepted. */
+/* Expected verdict on a truncated message. The decoder never accepts a truncated header. */
 static void expect_cut(struct kunit *test, const struct rpcrdma2_hdr *want,
 		       const struct rpcrdma2_hdr *h,
 		       enum rpcrdma2_errcode verdict, size_t len)
@@ -40,7 +39,7 @@ static void expect_cut(struct kunit *test, const struct rpcrdma2_hdr *want,
 		KUNIT_EXPECT_EQ_MSG(test, verdict, RDMA2_DROP, "%zu", len);
 		return;
 	}
-	if (want->h_proc == RDMA2_MSG)	/* S09: a chunk starts within it */
+	if (want->h_proc == RDMA2_MSG)	/* S09: a chunk starts within the payload */
 		least += want->h_nreads ? want->h_reads[0].ck_position :
 					  RPCRDMA2_RPC_PEEK;
 	if (len >= least) {
@@ -48,7 +47,7 @@ static void expect_cut(struct kunit *test, const struct rpcrdma2_hdr *want,
 		KUNIT_EXPECT_EQ(test, h->h_len, want->h_len);
 		return;
 	}
-	/* S38: VERS of an unknown version is answered by nothing */
+	/* S38: a receiver drops VERS of an unknown version. */
 	if (want->h_vers > 2)
 		KUNIT_EXPECT_EQ_MSG(test, verdict, RDMA2_DROP, "%zu", len);
 	else
@@ -75,7 +74,7 @@ static void every_truncation(struct kunit *test)
 	}
 }
 
-/* S11: nor does a property message survive being cut anywhere. */
+/* S11: a property message is malformed if it is truncated anywhere. */
 static void every_truncation_of_properties(struct kunit *test)
 {
 	static const struct whole properties[] = {
@@ -107,7 +106,7 @@ static void every_truncation_of_properties(struct kunit *test)
 	}
 }
 
-/* One list of a header, with a count the test chooses */
+/* One list of a header, with a count that the test chooses */
 struct counted {
 	const char		*desc;
 	u32			vers;
@@ -182,7 +181,7 @@ static void put_reply_segments(struct words *m, u32 real, u32 claimed)
 	{ _id " version 1 " _what, 1, _limit, _beyond, _put },		\
 	{ _id " version 2 " _what, 2, _limit, _beyond, _put }
 
-/* Lists of optional items, which end with a discriminator */
+/* Lists of optional items that end with a discriminator */
 static const struct counted lists[] = {
 	COUNTED("C-083", "Read chunks", RPCRDMA2_MAX_READ_CHUNKS,
 		RDMA2_ERR_READ_CHUNKS, put_read_chunks),
@@ -192,7 +191,7 @@ static const struct counted lists[] = {
 		RDMA2_ERR_WRITE_CHUNKS, put_write_chunks),
 };
 
-/* Arrays, which begin with their count */
+/* Arrays that begin with a count */
 static const struct counted arrays[] = {
 	COUNTED("C-085", "segments of a Write chunk", RPCRDMA2_MAX_SEGMENTS,
 		RDMA2_ERR_SEGMENTS, put_write_segments),
@@ -221,7 +220,10 @@ static void counts_around_the_limit(struct kunit *test)
 	}
 }
 
-/* S05, C-106: a count is worth the bytes behind it, however it overflows. */
+/*
+ * S05, C-106: a count is valid only if the message holds its items, even if their size
+ * overflows.
+ */
 static void counts_beyond_the_message(struct kunit *test)
 {
 	static const u32 claims[] = {
@@ -234,7 +236,7 @@ static void counts_beyond_the_message(struct kunit *test)
 	struct words *m = words_new(test);
 	unsigned int i;
 
-	/* one segment, then 512 bytes: room for 32 more, not for 33 */
+	/* One segment and 512 bytes: they hold 32 more segments, but not 33. */
 	for (i = 0; i < ARRAY_SIZE(claims); i++) {
 		put_start(m, c->vers, RDMA2_MSG, RDMA2_CALL);
 		c->put(m, 1, claims[i]);
@@ -247,7 +249,7 @@ static const u32 not_bools[] = {
 	2, 3, 0xff, 0x100, 0x01000000, 0x80000000, 0x80000001, U32_MAX,
 };
 
-/* S05: the five words of a header that say whether something follows */
+/* S05: the five words of a header that announce a following item */
 static void every_discriminator(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
@@ -288,7 +290,7 @@ static void every_discriminator(struct kunit *test)
 	}
 }
 
-/* C-080, E-22, E-23: what is known is known by name, the rest is refused. */
+/* C-080, E-22, E-23: the decoder refuses every unknown message type. */
 static void every_proc(struct kunit *test)
 {
 	static const u32 procs[] = {
@@ -317,7 +319,7 @@ static void every_proc(struct kunit *test)
 	}
 }
 
-/* C-079, S36: each version but two, whatever the proc, errors apart */
+/* C-079, S36: all other versions, with all message types; only errors are dropped */
 static void every_version(struct kunit *test)
 {
 	static const u32 versions[] = {
@@ -340,8 +342,8 @@ static void every_version(struct kunit *test)
 	}
 }
 
-/* S09: zero-length segments are skipped, and so cost no room. */
-static void empty_segments_without_end(struct kunit *test)
+/* S09: the decoder skips segments of length zero, and they take no space. */
+static void many_empty_segments(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
 	struct words *m = words_new(test);
@@ -366,7 +368,7 @@ static struct kunit_case bounds_cases[] = {
 	KUNIT_CASE(every_discriminator),
 	KUNIT_CASE(every_proc),
 	KUNIT_CASE(every_version),
-	KUNIT_CASE(empty_segments_without_end),
+	KUNIT_CASE(many_empty_segments),
 	{ }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a Call and its Reply travel: rpcrdma2_plan_call() against a table. Each
- * pair of neighbours sits on the two sides of one threshold.
+ * The transfer of a Call and its Reply: rpcrdma2_plan_call() against a table. Neighboring
+ * rows lie on the two sides of a threshold.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -28,7 +28,7 @@ struct plan_case {
 	.sz_reply_rest_segs	= (_count),	\
 	.sz_reply_segs		= (_count)
 
-/* Version 2 until properties say otherwise; chunks of one segment */
+/* Version 2 with default properties; chunks of one segment */
 #define V2	LIMITS(RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT, \
 		       RPCRDMA2_HDR_MIN), SEGS(1)
 #define FIRST	LIMITS(RPCRDMA2_INLINE_FIRST, RPCRDMA2_INLINE_DEFAULT, \
@@ -44,8 +44,8 @@ struct plan_case {
 #define REPLY_CHUNK_5	(RPCRDMA2_REPLY_CHUNK_LEN + 5 * RPCRDMA2_SEG_LEN)
 
 /*
- * Version 2 with a server that has refused more; each number of segments is its
- * own.
+ * Version 2 with a server whose errors have reported limits. The number of segments differs
+ * between the chunks.
  */
 #define TAKES(_reads, _writes, _segs)					\
 	THRESHOLDS(RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,	\
@@ -56,7 +56,7 @@ struct plan_case {
 	.sz_write_segs = 3, .sz_reply_rest_segs = 4, .sz_reply_segs = 7
 #define MANY		U32_MAX
 
-/* What needs chunks */
+/* Messages that need chunks */
 #define WRITE_CALL	.sz_call_rest = 200, .sz_call_pages = 65536,	\
 			.sz_call_ddp = true
 #define LONG_WRITE	.sz_call_rest = 5000, .sz_call_pages = 65536,	\
@@ -345,7 +345,7 @@ static const struct plan_case plan_cases[] = {
 	{ "C-085 one less than the Reply chunk has",
 	  { TAKES(MANY, MANY, 6), LONG_REPLY }, .ret = -EMSGSIZE },
 
-	/* The Reply needs a chunk, the server has said */
+	/* The server has reported that the Reply needs a chunk */
 	{ "C-091 a Reply that would fit gets a Reply chunk",
 	  { V2, SMALL, .sz_reply_needed = 4 },
 	  { .cp_proc = RDMA2_MSG, .cp_reply = true } },
@@ -394,7 +394,7 @@ static void plan(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.cp_reply, c->want.cp_reply);
 }
 
-/* Pages of each place; segments of 4 pages at most, without holes and with */
+/* Pages of the three parts; segments of at most 4 pages, without and with holes */
 static const struct {
 	unsigned int pages[3], segs, with_holes;
 } counts[] = {
@@ -407,7 +407,7 @@ static const struct {
 	{ { 7, 1, 1 }, 4, 3 },
 };
 
-/* C-085: a limit of segments forbids no chunk that keeps to it. */
+/* C-085: a limit on segments permits every chunk within this limit. */
 static void count_segs(struct kunit *test)
 {
 	unsigned int i;

@@ -6,7 +6,7 @@
 
 #include <rpcrdma2/plan.h>
 
-#define LARGE	0x90000000U	/* less than 0 as an int */
+#define LARGE	0x90000000U	/* negative as an int */
 
 static void queues(struct kunit *test)
 {
@@ -67,15 +67,16 @@ static void reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.cr_width, c->want.cr_width);
 }
 
-/* Pages of @len bytes that begin @off bytes into the first, as one piece */
+/* Number of pages that @len bytes span from offset @off of the first page */
 static unsigned int spanned(u32 off, u32 len)
 {
 	return DIV_ROUND_UP((u64)off + len, PAGE_SIZE);
 }
 
 /*
- * The IOMMU may make one piece of a part. So a part, wherever it begins, has no more
- * pages than a region; each but the last has as many; and nothing is left out.
+ * The IOMMU may merge a part into one piece. Wherever a part begins, it spans at most the
+ * pages of a region. All parts except the last span exactly this number, and the parts
+ * cover all bytes.
  */
 static void parts(struct kunit *test)
 {

@@ -54,7 +54,7 @@ static void begin(struct kunit *test, struct rpcrdma2_exchange *ex, u32 rows,
 	KUNIT_EXPECT_TRUE(test, is_applied(ex));
 }
 
-/* This message is due, and is sent. */
+/* The message is due, and the end sends it. */
 static void expect_message(struct kunit *test, struct rpcrdma2_exchange *ex,
 			   u32 type, u32 rows)
 {
@@ -82,7 +82,7 @@ static void expect_no_message(struct kunit *test, struct rpcrdma2_exchange *ex)
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(ex));
 }
 
-/* Sends are limited to 4096 bytes, and Receives of that size requested. */
+/* The end limits its Sends to 4096 bytes and requests Receives of that size. */
 static void request_smaller(struct kunit *test, struct rpcrdma2_exchange *ex)
 {
 	begin(test, ex, RBSIZ | BRS, BRS);
@@ -92,7 +92,10 @@ static void request_smaller(struct kunit *test, struct rpcrdma2_exchange *ex)
 	rpcrdma2_exchange_resize(ex, 8192, 65536);
 }
 
-/* A RESPROP: bits of the only request, and another value of RBSIZ, if not 0 */
+/*
+ * A RESPROP with the bits of the only request, and with another value of RBSIZ if @other is
+ * not 0
+ */
 static enum rpcrdma2_errcode answer(struct kunit *test,
 				    struct rpcrdma2_exchange *ex, u32 xid,
 				    u32 done, u32 rejected, u32 other)
@@ -130,8 +133,8 @@ static struct rpcrdma2_hdr *error(struct kunit *test, u32 xid, u32 code)
 	return h;
 }
 
-/* S16: both ends announce their properties first. */
-static void no_message_before_both_connprops(struct kunit *test)
+/* S16: both ends send a CONNPROP first. */
+static void connprops_come_first(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 	struct rpcrdma2_propmsg pm;
@@ -153,15 +156,15 @@ static void no_message_before_both_connprops(struct kunit *test)
 	expect_no_message(test, &ex);
 }
 
-/* C-047, S16: a changeable property, unless it has the value already */
-static void requests_follow_the_connprop(struct kunit *test)
+/* C-047, S16: the end requests a changeable property whose value differs. */
+static void requests_respect_connprop(struct kunit *test)
 {
 	static const struct { u32 rows, nochg, send; bool changeable; } peers[] = {
 		{ RBSIZ | BRS, BRS, 4096, true },
 		{ RBSIZ | BRS, 0, 4096, true },
 		{ RBSIZ, BRS, 32768, true },
 		{ RBSIZ | BRS, RBSIZ, 4096, false },
-		{ BRS, 0, 8192, false },	/* left out */
+		{ BRS, 0, 8192, false },	/* not announced */
 		{ RBSIZ, 0, 16384, false },
 	};
 	struct rpcrdma2_exchange ex;
@@ -180,8 +183,8 @@ static void requests_follow_the_connprop(struct kunit *test)
 	}
 }
 
-/* C-034: from before it is sent until its answer */
-static void a_smaller_request_limits_sends(struct kunit *test)
+/* C-034: the limit applies from before the Send of the request until its answer. */
+static void smaller_request_limits_sends(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 
@@ -190,7 +193,7 @@ static void a_smaller_request_limits_sends(struct kunit *test)
 	answer(test, &ex, XID, 0, 1, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
 
-	/* one that cannot be posted; it is still due */
+	/* A request that cannot be posted remains due. */
 	begin(test, &ex, RBSIZ, 0);
 	rpcrdma2_exchange_resize(&ex, 8192, 4096);
 	ex.ex_supported.pr_sbsiz = 65536;
@@ -201,7 +204,7 @@ static void a_smaller_request_limits_sends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 16384);
 	expect_message(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
 
-	/* a request for more does not allow more */
+	/* A request for larger Receives does not raise the limit. */
 	begin(test, &ex, RBSIZ, 0);
 	rpcrdma2_exchange_resize(&ex, 8192, 32768);
 	expect_message(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
@@ -242,8 +245,8 @@ static void answers(struct kunit *test)
 			c->waits ? 4096 : c->rbsiz);
 }
 
-/* S17: a second answer answers nothing. */
-static void an_answer_counts_once(struct kunit *test)
+/* S17: a second answer has no effect. */
+static void duplicate_answer(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm;
 	struct rpcrdma2_exchange ex;
@@ -254,8 +257,8 @@ static void an_answer_counts_once(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, pm.pm_want, NULL);
 }
 
-/* C-048: other messages of the peer may have the xid of the REQPROP. */
-static void an_update_is_no_answer(struct kunit *test)
+/* C-048: other messages of the peer may have the XID of the REQPROP. */
+static void update_does_not_answer(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_UPDPROP };
 	struct rpcrdma2_props val = { .pr_rbsiz = 12288 };
@@ -271,15 +274,15 @@ static void an_update_is_no_answer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
 }
 
-/* S11: a bad answer rejects all. */
-static void a_malformed_answer(struct kunit *test)
+/* S11: a malformed answer rejects all properties. */
+static void malformed_answer(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 
 	request_smaller(test, &ex);
 	ex.ex_request = 0;
 	KUNIT_EXPECT_FALSE(test, is_malformed(&ex, RDMA2_OPT_RESPROP, XID + 1));
-	/* C-048: nor is another message with this xid an answer */
+	/* C-048: a message of another type with this XID is not an answer. */
 	KUNIT_EXPECT_FALSE(test, is_malformed(&ex, RDMA2_OPT_UPDPROP, XID));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
 	KUNIT_EXPECT_TRUE(test, is_malformed(&ex, RDMA2_OPT_RESPROP, XID));
@@ -291,7 +294,7 @@ static void a_malformed_answer(struct kunit *test)
 }
 
 /*
- * S16, C-034: until the answer comes (C-052) no other message is sent, and the
+ * S16, C-034: until the answer arrives (C-052), the end sends no other message, and the
  * request limits Sends.
  */
 static void no_answer(struct kunit *test)
@@ -321,7 +324,7 @@ static void no_answer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_late(&ex, 30 * HZ + 5));
 }
 
-/* C-026, S18, 2.4: an error with its xid is an answer. */
+/* C-026, S18, 2.4: an error with the XID of the request answers it. */
 static void errors(struct kunit *test)
 {
 	static const struct { u32 xid, code; bool taken, again; } errs[] = {
@@ -354,20 +357,20 @@ static void errors(struct kunit *test)
 		} else {
 			expect_no_message(test, &ex);
 		}
-		/* the other message is sent */
+		/* The end still sends messages of the other type. */
 		rpcrdma2_exchange_resize(&ex, 12288, 32768);
 		expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
 		if (errs[i].again)
 			continue;
-		/* until the peer refuses it, too */
+		/* A refusal of that type stops them, too. */
 		KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, h));
 		rpcrdma2_exchange_resize(&ex, 20480, 16384 + 4096);
 		expect_no_message(test, &ex);
 	}
 }
 
-/* S18: an error for the CONNPROP belongs to the negotiation. */
-static void an_error_for_the_announcement(struct kunit *test)
+/* S18: the negotiation handles an error for the CONNPROP. */
+static void error_for_connprop(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 	struct rpcrdma2_hdr *h;
@@ -377,8 +380,8 @@ static void an_error_for_the_announcement(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_refused(&ex, h));
 }
 
-/* S35: an error of version 1 is not about properties. */
-static void an_error_of_version_one(struct kunit *test)
+/* S35: an error of version 1 does not refuse properties. */
+static void error_of_version_one(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 	struct rpcrdma2_hdr *h;
@@ -387,13 +390,13 @@ static void an_error_of_version_one(struct kunit *test)
 	h = error(test, XID, RDMA2_ERR_BAD_XDR);
 	h->h_vers = RPCRDMA2_VERS_ONE;
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_refused(&ex, h));
-	/* S36: but for ERR_VERS */
+	/* S36: ERR_VERS does. */
 	h->h_error.er_code = RDMA2_ERR_VERS;
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, h));
 }
 
-/* C-027, C-032, C-059, S15: larger Receives are announced when they are posted. */
-static void larger_receives_are_announced(struct kunit *test)
+/* C-027, C-032, C-059, S15: the end announces larger Receives once they are posted. */
+static void larger_receives_announced(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 	struct rpcrdma2_hdr *h;
@@ -403,7 +406,7 @@ static void larger_receives_are_announced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 8192);
 	expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
 	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 12288);
-	/* 2.3: one at a time, until a message comes that it can have led to */
+	/* 2.3: the next UPDPROP waits for a message that arrives at least a second later. */
 	rpcrdma2_exchange_resize(&ex, 16384, 65536);
 	KUNIT_EXPECT_FALSE(test, is_late(&ex, NOW + HZ - 1));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
@@ -412,7 +415,7 @@ static void larger_receives_are_announced(struct kunit *test)
 	expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
 	rpcrdma2_exchange_received(&ex, NOW + HZ);
 	expect_no_message(test, &ex);
-	/* C-026: a peer that refuses UPDPROP gets no more of them */
+	/* C-026: the end stops sending UPDPROPs to a peer that refuses them. */
 	h = error(test, XID, RDMA2_ERR_INVALID_OPTION);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, h));
 	rpcrdma2_exchange_resize(&ex, 65536, 65536);
@@ -420,10 +423,10 @@ static void larger_receives_are_announced(struct kunit *test)
 }
 
 /*
- * 2.3: the second begins when the Send is done, where the end reports that. A message
+ * 2.3: if the end reports completions, the second starts when the Send completes. A message
  * that arrived earlier does not show that the peer has received the UPDPROP.
  */
-static void the_second_begins_when_it_is_sent(struct kunit *test)
+static void interval_starts_at_completion(struct kunit *test)
 {
 	struct rpcrdma2_props_ops reports = record_ops;
 	struct rpcrdma2_exchange ex;
@@ -446,7 +449,7 @@ static void the_second_begins_when_it_is_sent(struct kunit *test)
 }
 
 /* C-033 */
-static void smaller_receives_are_not_announced(struct kunit *test)
+static void smaller_receives_not_announced(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 
@@ -455,8 +458,8 @@ static void smaller_receives_are_not_announced(struct kunit *test)
 	expect_no_message(test, &ex);
 }
 
-/* C-060: X_SBSIZ, to a peer with the mark; it may get smaller */
-static void the_largest_send_is_announced(struct kunit *test)
+/* C-060: the end announces X_SBSIZ to a peer with the mark; the value may decrease. */
+static void largest_send_announced(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 
@@ -473,7 +476,7 @@ static void the_largest_send_is_announced(struct kunit *test)
 	expect_no_message(test, &ex);
 }
 
-/* A request is sent first; the announcement of larger sizes waits for its answer. */
+/* The end sends the request first; the announcement of larger sizes waits for the answer. */
 static void requests_first(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
@@ -487,10 +490,11 @@ static void requests_first(struct kunit *test)
 }
 
 /*
- * S14: a Reply of the announced size is not refused: Sends get smaller once that is
- * announced, and only then are smaller Receives requested, which limits Sends (C-034).
+ * S14: Replies of the announced size must remain possible. The end announces smaller Sends
+ * before it applies them. It requests smaller Receives, which limit Sends as well, only
+ * afterwards (C-034).
  */
-static void s14_a_smaller_send_is_announced_first(struct kunit *test)
+static void s14_smaller_sends_announced_first(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 
@@ -509,12 +513,12 @@ static void s14_a_smaller_send_is_announced_first(struct kunit *test)
 	answer(test, &ex, XID, 1, 0, 0);
 	expect_no_message(test, &ex);
 
-	/* more is in force before the announcement (C-059), up to the peer's limit */
+	/* A larger size applies before its announcement (C-059), up to the peer's limit. */
 	rpcrdma2_exchange_resize(&ex, 8192, 12288);
 	peer_announces(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 12288);
 
-	/* a peer without UPDPROP */
+	/* a peer that does not support UPDPROP */
 	rpcrdma2_exchange_resize(&ex, 8192, 2048);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
 	ex.ex_unsupported = BIT(RDMA2_OPT_UPDPROP);
@@ -524,8 +528,8 @@ static void s14_a_smaller_send_is_announced_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
 }
 
-/* C-033, S16: this end grants the request, or allocates Receives later. */
-static void requests_of_the_peer(struct kunit *test)
+/* C-033, S16: the end grants the peer's request at once, or allocates larger Receives later. */
+static void peer_requests(struct kunit *test)
 {
 	static const struct { u32 requested, announced, resize; } requests[] = {
 		{ 4096, 4096, 4096 },
@@ -551,7 +555,7 @@ static void requests_of_the_peer(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rec.resize, requests[i].resize);
 		expect_no_message(test, &ex);
 	}
-	/* of a responder that announces less than it supports (S14) */
+	/* a responder that announces less than it supports (S14) */
 	rpcrdma2_exchange_init(&ex, &record_ops, true);
 	ex.ex_supported = able;
 	ex.ex_supported.pr_sbsiz = 4096;
@@ -561,7 +565,7 @@ static void requests_of_the_peer(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, is_answered(&ex, &pm, NOW));
 	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 4096);
 	KUNIT_EXPECT_EQ(test, ex.ex_supported.pr_rbsiz, 8192);
-	/* of another property */
+	/* another property */
 	begin(test, &ex, RBSIZ, RBSIZ);
 	rpcrdma2_propset_init(&pm.pm_set, BRS, &able);
 	KUNIT_ASSERT_TRUE(test, is_answered(&ex, &pm, NOW));
@@ -569,9 +573,9 @@ static void requests_of_the_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rec.resize, 0);
 }
 
-/* The peer requests Receives of @bytes. Return: whether they are granted. */
-static bool is_done(struct kunit *test, struct rpcrdma2_exchange *ex,
-		    u32 bytes, unsigned long now)
+/* The peer requests Receives of @bytes. Return: true if the end grants them. */
+static bool is_granted(struct kunit *test, struct rpcrdma2_exchange *ex,
+		       u32 bytes, unsigned long now)
 {
 	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP };
 	struct rpcrdma2_props val = { .pr_rbsiz = bytes };
@@ -582,7 +586,7 @@ static bool is_done(struct kunit *test, struct rpcrdma2_exchange *ex,
 	return rec.pm.pm_done;
 }
 
-/* S53: requests for smaller and larger Receives in turns */
+/* S53: alternating requests for smaller and larger Receives */
 static void s53_alternating_sizes(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP };
@@ -590,46 +594,46 @@ static void s53_alternating_sizes(struct kunit *test)
 	struct rpcrdma2_exchange ex;
 
 	begin(test, &ex, RBSIZ, RBSIZ);
-	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 6000, NOW));
+	KUNIT_EXPECT_TRUE(test, is_granted(test, &ex, 6000, NOW));
 	KUNIT_EXPECT_EQ(test, rec.resize, 6000);
-	/* less within a second is rejected, and has no effect */
-	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 4096, NOW + HZ - 1));
+	/* Within a second, the end rejects a smaller size, and the request has no effect. */
+	KUNIT_EXPECT_FALSE(test, is_granted(test, &ex, 4096, NOW + HZ - 1));
 	KUNIT_EXPECT_EQ(test, rec.resize, 0);
 	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 6000);
 	KUNIT_EXPECT_EQ(test, ex.ex_supported.pr_rbsiz, 6000);
-	/* the same size is not smaller, and a larger one is handled later */
-	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 6000, NOW + HZ - 1));
-	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 65536, NOW + HZ - 1));
+	/* The same size is not smaller, and the end handles a larger one later. */
+	KUNIT_EXPECT_TRUE(test, is_granted(test, &ex, 6000, NOW + HZ - 1));
+	KUNIT_EXPECT_FALSE(test, is_granted(test, &ex, 65536, NOW + HZ - 1));
 	KUNIT_EXPECT_EQ(test, rec.resize, 65536);
-	/* they grow: a request for the old size would stop that */
-	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 6000, NOW + HZ - 1));
-	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 65535, NOW + HZ - 1));
+	/* The Receives grow; a request for the old size must not stop them. */
+	KUNIT_EXPECT_FALSE(test, is_granted(test, &ex, 6000, NOW + HZ - 1));
+	KUNIT_EXPECT_FALSE(test, is_granted(test, &ex, 65535, NOW + HZ - 1));
 	KUNIT_EXPECT_EQ(test, rec.resize, 0);
-	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 4096, NOW + HZ));
+	KUNIT_EXPECT_TRUE(test, is_granted(test, &ex, 4096, NOW + HZ));
 	KUNIT_EXPECT_EQ(test, rec.resize, 4096);
 	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 4096);
-	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 65536, NOW + HZ));
-	/* the second begins with the last request that was granted */
-	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 4096, NOW + 2 * HZ - 1));
-	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 4096, NOW + 2 * HZ));
-	/* however long ago that was, also where jiffies have 32 bits */
+	KUNIT_EXPECT_FALSE(test, is_granted(test, &ex, 65536, NOW + HZ));
+	/* The second starts at the last granted request. */
+	KUNIT_EXPECT_FALSE(test, is_granted(test, &ex, 4096, NOW + 2 * HZ - 1));
+	KUNIT_EXPECT_TRUE(test, is_granted(test, &ex, 4096, NOW + 2 * HZ));
+	/* Any longer time suffices, even if jiffies of 32 bits have wrapped. */
 	ex.ex_recv_requested = 65536;
-	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 4096, NOW + 2 * HZ - 1));
+	KUNIT_EXPECT_TRUE(test, is_granted(test, &ex, 4096, NOW + 2 * HZ - 1));
 
-	/* a larger size that was granted at once counts, too */
+	/* A larger size that was granted at once starts the second, too. */
 	begin(test, &ex, RBSIZ, RBSIZ);
 	ex.ex_supported.pr_rbsiz = 12288;
-	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 12288, 0));
-	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 8192, 0));
+	KUNIT_EXPECT_TRUE(test, is_granted(test, &ex, 12288, 0));
+	KUNIT_EXPECT_TRUE(test, is_granted(test, &ex, 8192, 0));
 	ex.ex_supported.pr_rbsiz = 12288;
-	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 12288, 1));
-	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 8192, 1));
+	KUNIT_EXPECT_TRUE(test, is_granted(test, &ex, 12288, 1));
+	KUNIT_EXPECT_FALSE(test, is_granted(test, &ex, 8192, 1));
 	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 12288);
 
-	/* and the size in force is reported (C-054) */
+	/* The answer reports the size in force (C-054). */
 	begin(test, &ex, RBSIZ, RBSIZ);
-	KUNIT_EXPECT_TRUE(test, is_done(test, &ex, 4096, 0));
-	KUNIT_EXPECT_FALSE(test, is_done(test, &ex, 65536, 0));
+	KUNIT_EXPECT_TRUE(test, is_granted(test, &ex, 4096, 0));
+	KUNIT_EXPECT_FALSE(test, is_granted(test, &ex, 65536, 0));
 	ex.ex_supported.pr_rbsiz = 12288;
 	val.pr_rbsiz = 32768;
 	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
@@ -639,8 +643,8 @@ static void s53_alternating_sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.ex_recv_requested, 65536);
 }
 
-/* S53: this end keeps the interval, too, and a quarter of a second more. */
-static void s53_smaller_requests(struct kunit *test)
+/* S53: the end also delays its own smaller requests, by a quarter of a second more. */
+static void s53_smaller_requests_delayed(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 
@@ -649,7 +653,7 @@ static void s53_smaller_requests(struct kunit *test)
 	expect_message(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
 	rpcrdma2_exchange_received(&ex, NOW + 5 * HZ);
 	answer(test, &ex, XID, 1, 0, 0);
-	rec.ret = -ENOMEM;	/* and all that follow are still due */
+	rec.ret = -ENOMEM;	/* this message and all later ones remain due */
 	rpcrdma2_exchange_resize(&ex, 8192, 4096);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
 	KUNIT_EXPECT_FALSE(test, is_sent(&ex, NOW + 5 * HZ));
@@ -657,43 +661,43 @@ static void s53_smaller_requests(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
 	KUNIT_EXPECT_TRUE(test, is_sent(&ex, NOW + 6 * HZ + HZ / 4));
 	KUNIT_EXPECT_EQ(test, rec.pm.pm_type, RDMA2_OPT_REQPROP);
-	/* less than the last request, which was not granted */
+	/* The request is smaller than the last one, which the peer rejected. */
 	ex.ex_requested.ps_val.pr_rbsiz = 65536;
 	rpcrdma2_exchange_resize(&ex, 8192, 16384);
 	KUNIT_EXPECT_FALSE(test, is_sent(&ex, NOW + 5 * HZ));
 	ex.ex_requested.ps_val.pr_rbsiz = 8192;
 	rpcrdma2_exchange_resize(&ex, 8192, 4096);
-	/* no interval for an announcement, or a request for more */
+	/* An announcement, a larger request and one for the same size are not delayed. */
 	rpcrdma2_exchange_resize(&ex, 12288, 4096);
 	KUNIT_EXPECT_TRUE(test, is_sent(&ex, NOW + 5 * HZ));
 	KUNIT_EXPECT_EQ(test, rec.pm.pm_type, RDMA2_OPT_UPDPROP);
-	ex.ex_requested.ps_val.pr_rbsiz = 12288;	/* or for the same size */
+	ex.ex_requested.ps_val.pr_rbsiz = 12288;
 	rpcrdma2_exchange_resize(&ex, 8192, 12288);
 	KUNIT_EXPECT_TRUE(test, is_sent(&ex, NOW + 5 * HZ));
 	KUNIT_EXPECT_EQ(test, rec.pm.pm_type, RDMA2_OPT_REQPROP);
 }
 
 static struct kunit_case changes_cases[] = {
-	KUNIT_CASE(no_message_before_both_connprops),
-	KUNIT_CASE(requests_follow_the_connprop),
-	KUNIT_CASE(a_smaller_request_limits_sends),
+	KUNIT_CASE(connprops_come_first),
+	KUNIT_CASE(requests_respect_connprop),
+	KUNIT_CASE(smaller_request_limits_sends),
 	KUNIT_CASE_PARAM(answers, answer_gen_params),
-	KUNIT_CASE(an_answer_counts_once),
-	KUNIT_CASE(an_update_is_no_answer),
-	KUNIT_CASE(a_malformed_answer),
+	KUNIT_CASE(duplicate_answer),
+	KUNIT_CASE(update_does_not_answer),
+	KUNIT_CASE(malformed_answer),
 	KUNIT_CASE(no_answer),
 	KUNIT_CASE(errors),
-	KUNIT_CASE(an_error_for_the_announcement),
-	KUNIT_CASE(an_error_of_version_one),
-	KUNIT_CASE(larger_receives_are_announced),
-	KUNIT_CASE(the_second_begins_when_it_is_sent),
-	KUNIT_CASE(smaller_receives_are_not_announced),
-	KUNIT_CASE(the_largest_send_is_announced),
+	KUNIT_CASE(error_for_connprop),
+	KUNIT_CASE(error_of_version_one),
+	KUNIT_CASE(larger_receives_announced),
+	KUNIT_CASE(interval_starts_at_completion),
+	KUNIT_CASE(smaller_receives_not_announced),
+	KUNIT_CASE(largest_send_announced),
 	KUNIT_CASE(requests_first),
-	KUNIT_CASE(s14_a_smaller_send_is_announced_first),
-	KUNIT_CASE(requests_of_the_peer),
+	KUNIT_CASE(s14_smaller_sends_announced_first),
+	KUNIT_CASE(peer_requests),
 	KUNIT_CASE(s53_alternating_sizes),
-	KUNIT_CASE(s53_smaller_requests),
+	KUNIT_CASE(s53_smaller_requests_delayed),
 	{ }
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The chunk lists: how segments become chunks, and which of several faults a
- * header is told.
+ * The chunk lists: the decoder groups segments into chunks, and its checks have an order.
  */
 #include <kunit/test.h>
 
@@ -9,18 +8,18 @@
 
 #include "util.h"
 
-/* What to put into a header */
+/* Contents of a header */
 struct order_case {
 	const char		*desc;
 	u32			proc;
 	u32			direction;
-	unsigned int		reads;		/* positions from 40, 8 apart */
-	bool			zero;		/* and one at zero, last */
+	unsigned int		reads;		/* positions from 40, in steps of 8 */
+	bool			zero;		/* one more at zero, last */
 	bool			zero_first;
 	unsigned int		more;		/* behind the one at zero */
 	unsigned int		writes;		/* of one segment each */
 	unsigned int		segs;		/* of a Reply chunk */
-	u32			flag;		/* its discriminator, when not 1 */
+	u32			flag;		/* its discriminator, if not 1 */
 	u32			msg_type;	/* of the payload */
 	enum rpcrdma2_errcode	verdict;
 };
@@ -134,7 +133,7 @@ static void order_of_checks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h->h_direction, c->direction);
 }
 
-/* C-095: version 1 hears one code, but is judged alike. */
+/* C-095: version 1 has a single error code, but the same checks. */
 static void order_of_checks_version_one(struct kunit *test)
 {
 	const struct order_case *c = test->param_value;
@@ -146,7 +145,7 @@ static void order_of_checks_version_one(struct kunit *test)
 
 	verdict = judge_words(test, h, m);
 
-	/* its direction is the msg_type, so the two cannot differ */
+	/* The msg_type determines the direction; the two cannot differ. */
 	if (c->msg_type == c->direction)
 		KUNIT_EXPECT_EQ(test, verdict, c->verdict);
 	if (!verdict)
@@ -156,8 +155,11 @@ static void order_of_checks_version_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_hdr_size(h), 20);
 }
 
-/* S09: any order on the wire; ascending, and in list order within a chunk. */
-static void segments_are_grouped_by_position(struct kunit *test)
+/*
+ * S09: segments arrive in any order. Chunks are sorted by position, and their segments keep
+ * the order of the list.
+ */
+static void segments_grouped_by_position(struct kunit *test)
 {
 	static const struct {
 		u32	position;
@@ -174,7 +176,6 @@ static void segments_are_grouped_by_position(struct kunit *test)
 	struct words *m = words_new(test);
 	unsigned int i;
 
-	/* Arrange */
 	put_start(m, 2, RDMA2_MSG, RDMA2_CALL);
 	for (i = 0; i < ARRAY_SIZE(wire); i++)
 		put_read(m, wire[i].position, wire[i].length);
@@ -183,10 +184,8 @@ static void segments_are_grouped_by_position(struct kunit *test)
 	put(m, 0);
 	put_payload(m, RDMA2_CALL, 72);
 
-	/* Act */
 	KUNIT_ASSERT_EQ(test, judge_words(test, h, m), RDMA2_OK);
 
-	/* Assert */
 	KUNIT_ASSERT_EQ(test, h->h_nreads, ARRAY_SIZE(want));
 	KUNIT_ASSERT_EQ(test, h->h_nsegs, ARRAY_SIZE(lengths));
 	KUNIT_EXPECT_MEMEQ(test, h->h_reads, want, sizeof(want));
@@ -194,7 +193,7 @@ static void segments_are_grouped_by_position(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, h->h_segs[i].rs_length, lengths[i]);
 }
 
-/* S09: the worst order there is, at the limit of both chunks and segments */
+/* S09: the least favorable order, at the limits of chunks and of segments */
 static void segments_in_descending_order(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
@@ -221,10 +220,10 @@ static void segments_in_descending_order(struct kunit *test)
 }
 
 /*
- * S09: each chunk but the first and the last goes between two others. The
- * handles tell the segments apart; put_read() makes one of its place.
+ * S09: all chunks except the first and the last are inserted between two others. The
+ * handles identify the segments; put_read() derives a handle from the place of the segment.
  */
-static void chunks_go_between_others(struct kunit *test)
+static void chunks_inserted_between(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
 	struct words *m = words_new(test);
@@ -263,8 +262,8 @@ static void chunks_go_between_others(struct kunit *test)
 }
 
 /*
- * S44: with the first chunk left out the sums are wrong, and what is good but
- * too much must not be called bad.
+ * S44: the decoder leaves out the first chunk, and its sums are incomplete. It must not
+ * report a valid list with too many chunks as malformed.
  */
 static void too_many_in_descending_order(struct kunit *test)
 {
@@ -295,13 +294,13 @@ static void too_many_in_descending_order(struct kunit *test)
 }
 
 /*
- * S05, S44: two segments at the end of a Read list, behind chunks of 4 bytes
- * each. A chunk that the decoder leaves out is checked like any other.
+ * S05, S44: two segments at the end of a Read list, behind chunks of 4 bytes. The decoder
+ * also checks the chunks that it leaves out.
  */
 static const struct sum_case {
 	const char		*desc;
 	unsigned int		before;		/* chunks */
-	bool			apart;		/* two chunks, not one */
+	bool			apart;		/* two chunks instead of one */
 	u32			first, second;
 	enum rpcrdma2_errcode	verdict;
 } sum_cases[] = {
@@ -354,7 +353,7 @@ static void sums(struct kunit *test)
 }
 
 /*
- * S07, S09: segments without bytes are no Read list, in a Reply as in a Call. With a
+ * S07, S09: segments without bytes are not a Read list, in a Reply as in a Call. With a
  * single byte they are a Read list, and the Reply is malformed.
  */
 static void reply_with_empty_read_segments(struct kunit *test)
@@ -379,7 +378,7 @@ static void reply_with_empty_read_segments(struct kunit *test)
 		else
 			put_payload(m, RDMA2_REPLY, 24);
 
-		/* a NOMSG of version 1 with Reads is a Call, without one */
+		/* NOMSG of version 1 is a Call if it has Read segments, even empty ones. */
 		KUNIT_EXPECT_EQ_MSG(test, judge_words(test, h, m),
 				    bytes ? RDMA2_ERR_BAD_XDR : RDMA2_OK,
 				    "version %u, proc %u", vers, proc);
@@ -392,8 +391,8 @@ static void reply_with_empty_read_segments(struct kunit *test)
 }
 
 /*
- * S05: a list with a fault in it does not just end there. What follows the fault
- * would do for the end of all lists and a Call.
+ * S05: a fault must not pass for the end of its list: the words behind the fault resemble
+ * the end of all lists and a Call.
  */
 static const struct fault_case {
 	const char	*desc;
@@ -435,7 +434,7 @@ static void fault_in_a_list(struct kunit *test)
 	}
 }
 
-/* C-083, C-084, C-085: three verdicts say that there is too much, no other. */
+/* C-083, C-084, C-085: exactly three verdicts report an excess. */
 static void verdicts_on_size(struct kunit *test)
 {
 	u32 verdict;
@@ -446,7 +445,7 @@ static void verdicts_on_size(struct kunit *test)
 				    verdict);
 }
 
-/* S10: the result goes inline; the chunk keeps its place in the list. */
+/* S10: the result goes inline, and the chunk keeps its place in the list. */
 static void write_chunk_without_segments(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
@@ -473,8 +472,8 @@ static void write_chunk_without_segments(struct kunit *test)
 }
 
 /*
- * S10, E-06: a Reply chunk of no bytes is not used, with and without
- * segments; one that is used goes with NOMSG.
+ * S10, E-06: a Reply chunk without bytes is unused, with or without segments. A used Reply
+ * chunk requires NOMSG.
  */
 static void unused_reply_chunk(struct kunit *test)
 {
@@ -507,9 +506,9 @@ static void unused_reply_chunk(struct kunit *test)
 static struct kunit_case chunks_cases[] = {
 	KUNIT_CASE_PARAM(order_of_checks, order_gen_params),
 	KUNIT_CASE_PARAM(order_of_checks_version_one, order_gen_params),
-	KUNIT_CASE(segments_are_grouped_by_position),
+	KUNIT_CASE(segments_grouped_by_position),
 	KUNIT_CASE(segments_in_descending_order),
-	KUNIT_CASE(chunks_go_between_others),
+	KUNIT_CASE(chunks_inserted_between),
 	KUNIT_CASE(too_many_in_descending_order),
 	KUNIT_CASE_PARAM(sums, sum_gen_params),
 	KUNIT_CASE_PARAM(fault_in_a_list, fault_gen_params),

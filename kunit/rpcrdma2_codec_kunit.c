@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every message of section 4 of Documentation/protocol.rst, read into its
- * decoded form and laid out again, byte for byte.
+ * All messages of section 4 of Documentation/protocol.rst, decoded and encoded again, byte
+ * for byte.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -12,10 +12,10 @@
 #include <vectors.h>
 
 /**
- * struct golden - a vector and what it means
- * @desc: vector, what it proves
+ * struct golden - a vector and its decoded form
+ * @desc: name of the vector, and requirements
  * @data: its bytes
- * @len: how many
+ * @len: length in bytes
  * @hdr: decoded form
  */
 struct golden {
@@ -315,7 +315,7 @@ static void expect_hdr(struct kunit *test, const struct rpcrdma2_hdr *got,
 	}
 }
 
-/* Decodes a vector; its header ends where its payload begins. */
+/* Decodes a vector; its header ends at the payload. */
 static void decodes(struct kunit *test)
 {
 	const struct golden *g = test->param_value;
@@ -323,18 +323,15 @@ static void decodes(struct kunit *test)
 	enum rpcrdma2_errcode verdict;
 	struct wire w;
 
-	/* Arrange */
 	receive(test, &w, g->data, g->len);
 
-	/* Act */
 	verdict = rpcrdma2_decode_hdr(h, w.data, w.len);
 
-	/* Assert */
 	KUNIT_ASSERT_EQ(test, verdict, RDMA2_OK);
 	expect_hdr(test, h, &g->hdr);
 }
 
-/* Lays out the decoded form; it is the vector up to the body or payload. */
+/* Encodes the decoded form; the result is the vector up to the body or payload. */
 static void encodes(struct kunit *test)
 {
 	const struct golden *g = test->param_value;
@@ -347,15 +344,13 @@ static void encodes(struct kunit *test)
 		return;
 	}
 
-	/* Act */
 	send_hdr(test, &w, &g->hdr);
 
-	/* Assert */
 	KUNIT_ASSERT_EQ(test, w.len, len);
 	KUNIT_EXPECT_MEMEQ(test, w.data, g->data, len);
 }
 
-/* Section 3 of protocol.rst: three empty lists, in each version */
+/* Section 3 of protocol.rst: three empty lists, in both versions */
 static void smallest_headers(struct kunit *test)
 {
 	struct rpcrdma2_hdr h = {
@@ -373,7 +368,10 @@ static void smallest_headers(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_can_nominate(h.h_vers));
 }
 
-/* S38: a Call has no verdict; a Reply is handled with one, unless that is to drop it. */
+/*
+ * S38: receivers handle a Call only without a fault, and a Reply unless its verdict is
+ * RDMA2_DROP.
+ */
 static void add_type(const struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict,
 		     unsigned long *calls, unsigned long *replies)
 {
@@ -385,7 +383,7 @@ static void add_type(const struct rpcrdma2_hdr *h, enum rpcrdma2_errcode verdict
 		*calls |= BIT(h->h_proc);
 }
 
-/* Every vector with each version, type and direction in place of its own */
+/* All vectors, with all versions, types and directions */
 static void s38_types_of_each_role(struct kunit *test)
 {
 	unsigned long calls = 0, replies = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Grants, and the limits two ends tell each other when they connect.
+ * Credit grants, and the limits in the private data of the connection manager.
  */
 #include <kunit/test.h>
 
@@ -27,7 +27,7 @@ static const struct grant_case {
 
 KUNIT_ARRAY_PARAM_DESC(grant, grant_cases, desc);
 
-static void grant_is_sane(struct kunit *test)
+static void grant_sanitised(struct kunit *test)
 {
 	const struct grant_case *c = test->param_value;
 
@@ -39,7 +39,7 @@ static const struct next_case {
 	const char		*desc;
 	struct rpcrdma2_hdr	hdr;
 	bool			granted;
-	u32			want;	/* 5 is in force, 64 the maximum */
+	u32			want;	/* the grant in force is 5, the maximum 64 */
 } next_cases[] = {
 	{ "B-03 a Reply grants",
 	  { .h_proc = RDMA2_MSG, .h_direction = RDMA2_REPLY, .h_credit = 9 },
@@ -88,7 +88,7 @@ static const struct next_case {
 
 KUNIT_ARRAY_PARAM_DESC(next, next_cases, desc);
 
-static void grant_follows_messages(struct kunit *test)
+static void grant_after_message(struct kunit *test)
 {
 	const struct next_case *c = test->param_value;
 
@@ -96,15 +96,15 @@ static void grant_follows_messages(struct kunit *test)
 			c->want);
 }
 
-/* S27, B-09: Receives for the answers, for the peer's Calls, and two more */
+/* S27, B-09: Receives for the Replies, for the peer's Calls, and two more */
 static void receives_needed(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rpcrdma2_receives_needed(1, 0), 3);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_receives_needed(128, 16), 146);
 }
 
-/* C-097, S13, and the port that IANA has given to NFS over RDMA */
-static void figures_of_the_drafts(struct kunit *test)
+/* C-097, S13, and the port assigned by IANA to NFS over RDMA */
+static void draft_constants(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, RPCRDMA2_CREDIT_INITIAL, 1);
 	KUNIT_EXPECT_EQ(test, RPCRDMA2_INLINE_MAX, 65536);
@@ -171,7 +171,7 @@ static void cm_foreign_data(struct kunit *test)
 	expect_no_limits(test, data + 1, 56);
 }
 
-/* S28: the CM pads, and puts the data anywhere; P-10: other flags */
+/* S28: the CM pads the data and does not align it; P-10: other flags */
 static void cm_padded_and_unaligned(struct kunit *test)
 {
 	struct rpcrdma2_cm_limits limits;
@@ -187,7 +187,7 @@ static void cm_padded_and_unaligned(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, limits.cl_inv);
 }
 
-/* P-11: what cannot be said is rounded down, or to the ends of the range */
+/* P-11: other sizes are rounded down, or limited to the range */
 static void cm_sizes(struct kunit *test)
 {
 	static const struct {
@@ -206,10 +206,10 @@ static void cm_sizes(struct kunit *test)
 }
 
 static struct kunit_case credit_cases[] = {
-	KUNIT_CASE_PARAM(grant_is_sane, grant_gen_params),
-	KUNIT_CASE_PARAM(grant_follows_messages, next_gen_params),
+	KUNIT_CASE_PARAM(grant_sanitised, grant_gen_params),
+	KUNIT_CASE_PARAM(grant_after_message, next_gen_params),
 	KUNIT_CASE(receives_needed),
-	KUNIT_CASE(figures_of_the_drafts),
+	KUNIT_CASE(draft_constants),
 	{ }
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Errors: made from the Call they answer, in either version, and what a
- * requester does about each.
+ * Errors: their construction from a Call, in both versions, and the requester's remedies.
  */
 #include <kunit/test.h>
 
@@ -61,19 +60,17 @@ static void error_from_call(struct kunit *test)
 	struct rpcrdma2_hdr *h = hdr_new(test);
 	struct wire w;
 
-	/* Arrange: a Call full of chunks */
+	/* A Call with many chunks */
 	KUNIT_ASSERT_EQ(test, judge(test, h, v02, sizeof(v02)), RDMA2_OK);
 	h->h_nwrites = 1;
 	h->h_has_reply = true;
 	h->h_xid = e->xid;
 	h->h_vers = e->vers;
 
-	/* Act */
 	rpcrdma2_set_error(h, e->code, e->arg, e->arg2);
 	h->h_credit = 64;
 	send_hdr(test, &w, h);
 
-	/* Assert */
 	KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_REPLY);
 	KUNIT_EXPECT_EQ(test, h->h_inv_handle, 0);
 	KUNIT_EXPECT_EQ(test, h->h_nreads, 0);
@@ -85,7 +82,10 @@ static void error_from_call(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, w.data, e->data, e->len);
 }
 
-/* C-083, C-084, C-085, C-079: the caller need not know the limits. */
+/*
+ * C-083, C-084, C-085, C-079: the limits are those of the decoder unless the caller passes
+ * others.
+ */
 static void error_carries_the_limits(struct kunit *test)
 {
 	static const struct rpcrdma2_error errors[] = {
@@ -109,8 +109,8 @@ static void error_carries_the_limits(struct kunit *test)
 }
 
 /*
- * C-085: all chunks of the Call, each with as many segments as the error says, are
- * within what the decoder holds.
+ * C-085: if all chunks of the Call have the reported number of segments, the decoder can
+ * hold them.
  */
 static void segments_of_each_chunk(struct kunit *test)
 {
@@ -135,8 +135,8 @@ static void segments_of_each_chunk(struct kunit *test)
 	}
 }
 
-/* C-095, S36: version 1 has one other code, for a version that is not allowed. */
-static void version_one_can_be_refused(struct kunit *test)
+/* C-095, S36: version 1 has one other code, for a version that is not permitted. */
+static void version_one_refused(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
 
@@ -147,7 +147,7 @@ static void version_one_can_be_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h->h_error.er_arg2, 2);
 }
 
-/* C-062: the room that is set aside for an error is that of the largest one. */
+/* C-062: the constant is the size of the largest error. */
 static void largest_error(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
@@ -210,7 +210,7 @@ static const struct remedy_case {
 
 KUNIT_ARRAY_PARAM_DESC(remedy, remedy_cases, desc);
 
-static void remedy_for_an_rpc(struct kunit *test)
+static void remedy_for_rpc(struct kunit *test)
 {
 	const struct remedy_case *c = test->param_value;
 
@@ -218,8 +218,8 @@ static void remedy_for_an_rpc(struct kunit *test)
 			c->want);
 }
 
-/* C-026: only codes 3 and 9 say that the peer lacks a kind of message. */
-static void remedy_for_a_property_message(struct kunit *test)
+/* C-026: only codes 3 and 9 mean that the peer does not support a type of message. */
+static void remedy_for_property_message(struct kunit *test)
 {
 	u32 code;
 
@@ -231,8 +231,8 @@ static void remedy_for_a_property_message(struct kunit *test)
 	}
 }
 
-/* A trace event shows a value that is left out as a number. */
-static void everything_has_a_name(struct kunit *test)
+/* A trace event shows a value without a name as a number. */
+static void names_are_complete(struct kunit *test)
 {
 	static const struct {
 		u32		value;
@@ -262,11 +262,11 @@ static struct kunit_case error_cases[] = {
 	KUNIT_CASE_PARAM(error_from_call, made_gen_params),
 	KUNIT_CASE(error_carries_the_limits),
 	KUNIT_CASE(segments_of_each_chunk),
-	KUNIT_CASE(version_one_can_be_refused),
+	KUNIT_CASE(version_one_refused),
 	KUNIT_CASE(largest_error),
-	KUNIT_CASE_PARAM(remedy_for_an_rpc, remedy_gen_params),
-	KUNIT_CASE(remedy_for_a_property_message),
-	KUNIT_CASE(everything_has_a_name),
+	KUNIT_CASE_PARAM(remedy_for_rpc, remedy_gen_params),
+	KUNIT_CASE(remedy_for_property_message),
+	KUNIT_CASE(names_are_complete),
 	{ }
 };
 

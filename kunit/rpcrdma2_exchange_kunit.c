@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The exchange of property messages: what is taken, and what is answered.
+ * The exchange of property messages: effects of received messages, and answers.
  */
 #include <rpcrdma2/props.h>
 
@@ -28,7 +28,7 @@ static void begin(struct kunit *test, struct rpcrdma2_exchange *ex,
 	ex->ex_supported = able;
 }
 
-/* Takes a message that must break no promise. */
+/* Takes a message that changes no property declared constant. */
 static void take(struct kunit *test, struct rpcrdma2_exchange *ex,
 		 const struct rpcrdma2_propmsg *pm)
 {
@@ -38,7 +38,7 @@ static void take(struct kunit *test, struct rpcrdma2_exchange *ex,
 	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_frozen_properties], frozen);
 }
 
-/* A CONNPROP of a peer of this kind, with its largest Receive and Send */
+/* A CONNPROP of a peer that knows @rows, with its largest Receive and Send */
 static void take_connprop(struct kunit *test, struct rpcrdma2_exchange *ex,
 			  u32 rows, u32 rbsiz, u32 sbsiz)
 {
@@ -62,7 +62,7 @@ static void read_vector(struct kunit *test, struct rpcrdma2_propmsg *pm,
 }
 
 /* C-005, C-024, S19 */
-static void nothing_is_known_at_first(struct kunit *test)
+static void initial_values(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 
@@ -73,8 +73,8 @@ static void nothing_is_known_at_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_brs, RDMA2_BKREQSUP_INLINE);
 }
 
-/* C-043, C-045: all properties, and those that never change */
-static void a_connprop_is_complete(struct kunit *test)
+/* C-043, C-045: it has all properties, and marks the constant ones */
+static void connprop_is_complete(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 	struct rpcrdma2_propmsg pm;
@@ -90,8 +90,8 @@ static void a_connprop_is_complete(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &pm.pm_set.ps_val, &able, sizeof(able));
 }
 
-/* C-023, S15, S29: the first CONNPROP is answered, by a responder, once. */
-static void a_connprop_is_answered_once(struct kunit *test)
+/* C-023, S15, S29: a responder answers the first CONNPROP, and no other. */
+static void first_connprop_is_answered(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm;
 	struct rpcrdma2_exchange ex;
@@ -106,13 +106,13 @@ static void a_connprop_is_answered_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rec.pm.pm_type, RDMA2_OPT_CONNPROP);
 	KUNIT_EXPECT_EQ(test, rec.pm.pm_set.ps_val.pr_rbsiz, 16384);
 
-	/* V19 said that nothing would change */
+	/* V19 declared all properties constant. */
 	rpcrdma2_exchange_take(&ex, &pm);
 	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_frozen_properties], 2);
 	KUNIT_EXPECT_FALSE(test, is_answered(&ex, &pm, NOW));
 }
 
-static void a_requester_answers_no_connprop(struct kunit *test)
+static void requester_does_not_answer_connprop(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm;
 	struct rpcrdma2_exchange ex;
@@ -124,8 +124,8 @@ static void a_requester_answers_no_connprop(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_answered(&ex, &pm, NOW));
 }
 
-/* S16, C-049: what was granted is known to the peer from then on. */
-static void a_reqprop_is_answered(struct kunit *test)
+/* S16, C-049: the peer knows a granted value; it counts as announced. */
+static void reqprop_is_answered(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm;
 	struct rpcrdma2_exchange ex;
@@ -145,8 +145,8 @@ static void a_reqprop_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 16384);
 }
 
-/* S01: the answer is encoded as the message is. */
-static void s01_an_answer_in_either_encoding(struct kunit *test)
+/* S01: the answer has the encoding of the request. */
+static void s01_answer_keeps_encoding(struct kunit *test)
 {
 	static struct rpcrdma2_msg msg = { .mg_prop.pm_type = RDMA2_OPT_REQPROP };
 	struct rpcrdma2_exchange ex;
@@ -160,8 +160,8 @@ static void s01_an_answer_in_either_encoding(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rec.pm.pm_option);
 }
 
-/* C-023: it is no answer that is owed to an UPDPROP. */
-static void an_updprop_is_taken(struct kunit *test)
+/* C-023: an UPDPROP gets no answer. */
+static void updprop_is_applied(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm;
 	struct rpcrdma2_exchange ex;
@@ -177,8 +177,8 @@ static void an_updprop_is_taken(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_answered(&ex, &pm, NOW));
 }
 
-/* S17, C-058: a RESPROP that answers no REQPROP changes nothing. */
-static void a_resprop_counts_when_it_answers(struct kunit *test)
+/* S17, C-058: a RESPROP without a REQPROP changes nothing. */
+static void unsolicited_resprop(struct kunit *test)
 {
 	struct rpcrdma2_propmsg want, pm;
 	struct rpcrdma2_exchange ex;
@@ -198,10 +198,11 @@ static void a_resprop_counts_when_it_answers(struct kunit *test)
 }
 
 /*
- * S14: a requester that does not know X_SBSIZ takes a responder to send as much as
- * it receives; this one says so. To another it says the truth.
+ * S14: a requester without X_SBSIZ assumes that a responder's Sends are as large as its
+ * Receives. The responder announces the smaller size to such a requester, and both sizes to
+ * others.
  */
-static void a_responder_that_sends_little(struct kunit *test)
+static void responder_with_small_sends(struct kunit *test)
 {
 	static const struct { bool responder, marked; u32 rbsiz; } ends[] = {
 		{ true, false, 4096 }, { true, true, 16384 },
@@ -224,8 +225,8 @@ static void a_responder_that_sends_little(struct kunit *test)
 	}
 }
 
-/* 2.6: what a message is read with */
-static void the_mark_is_remembered(struct kunit *test)
+/* 2.6: the exchange passes the mark on to the decoder */
+static void mark_is_recorded(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { };
 	struct rpcrdma2_exchange ex;
@@ -239,8 +240,8 @@ static void the_mark_is_remembered(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, pm.pm_want, NULL);
 }
 
-/* C-001, S13, S14, S33: what bounds messages, from before the first to the last */
-static void messages_are_bounded(struct kunit *test)
+/* C-001, S13, S14, S33: the limits of messages, from the start of the connection */
+static void message_limits(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 	struct rpcrdma2_propmsg pm;
@@ -259,8 +260,11 @@ static void messages_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 8192);
 }
 
-/* S14: taken back once, and not overtaken by what the peer says of itself later. */
-static void a_guess_is_taken_back(struct kunit *test)
+/*
+ * S14: an error ends the assumption about the size of Replies. Later announcements of the
+ * peer's Receives do not restore it.
+ */
+static void reply_limit_is_corrected(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 	struct rpcrdma2_propmsg pm;
@@ -280,8 +284,8 @@ static void a_guess_is_taken_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 4096);
 }
 
-/* C-083 to C-085: limits that are known need not be found out. */
-static void calls_are_bounded(struct kunit *test)
+/* C-083 to C-085: limits that the peer has announced apply at once. */
+static void call_limits(struct kunit *test)
 {
 	struct rpcrdma2_call_limits cl = RPCRDMA2_NO_LIMITS;
 	struct rpcrdma2_exchange ex;
@@ -292,7 +296,7 @@ static void calls_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cl.cl_reads, U32_MAX);
 	KUNIT_EXPECT_EQ(test, cl.cl_writes, U32_MAX);
 	take_connprop(test, &ex, RPCRDMA2_PROPS_ALL, 8192, 8192);
-	cl.cl_writes = 1;	/* known by then */
+	cl.cl_writes = 1;	/* learned earlier */
 	rpcrdma2_exchange_bound(&ex, &cl);
 	KUNIT_EXPECT_EQ(test, cl.cl_segs, 16);
 	KUNIT_EXPECT_EQ(test, cl.cl_reads, 18);
@@ -303,19 +307,19 @@ static void calls_are_bounded(struct kunit *test)
 }
 
 static struct kunit_case exchange_cases[] = {
-	KUNIT_CASE(nothing_is_known_at_first),
-	KUNIT_CASE(a_connprop_is_complete),
-	KUNIT_CASE(a_connprop_is_answered_once),
-	KUNIT_CASE(a_requester_answers_no_connprop),
-	KUNIT_CASE(a_reqprop_is_answered),
-	KUNIT_CASE(s01_an_answer_in_either_encoding),
-	KUNIT_CASE(an_updprop_is_taken),
-	KUNIT_CASE(a_resprop_counts_when_it_answers),
-	KUNIT_CASE(a_responder_that_sends_little),
-	KUNIT_CASE(the_mark_is_remembered),
-	KUNIT_CASE(messages_are_bounded),
-	KUNIT_CASE(a_guess_is_taken_back),
-	KUNIT_CASE(calls_are_bounded),
+	KUNIT_CASE(initial_values),
+	KUNIT_CASE(connprop_is_complete),
+	KUNIT_CASE(first_connprop_is_answered),
+	KUNIT_CASE(requester_does_not_answer_connprop),
+	KUNIT_CASE(reqprop_is_answered),
+	KUNIT_CASE(s01_answer_keeps_encoding),
+	KUNIT_CASE(updprop_is_applied),
+	KUNIT_CASE(unsolicited_resprop),
+	KUNIT_CASE(responder_with_small_sends),
+	KUNIT_CASE(mark_is_recorded),
+	KUNIT_CASE(message_limits),
+	KUNIT_CASE(reply_limit_is_corrected),
+	KUNIT_CASE(call_limits),
 	{ }
 };
 

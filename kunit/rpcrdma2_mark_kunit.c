@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties of the experimental range, and the mark beside which they count.
+ * Properties of the experimental range, and the mark that makes them valid.
  */
 #include <kunit/test.h>
 
@@ -11,7 +11,7 @@
 #define RBSIZ	BIT(RPCRDMA2_PROP_RBSIZ)
 #define MARKED	RPCRDMA2_PROPS_MARKED
 
-/* X_MARK, of so many bytes; the first word is not always the right one. */
+/* X_MARK of @len bytes; @word replaces its first word unless it is 0 */
 static void put_mark(struct words *m, u32 len, u32 word)
 {
 	static const u32 mark[] = RPCRDMA2_MARK;
@@ -29,19 +29,19 @@ static void put_limits(struct words *m, u32 len, u32 value)
 }
 
 /*
- * 2.6, C-019, C-060, S11: ids of the experimental range count beside the mark, in
- * whatever order; else they are unknown, and never bad.
+ * 2.6, C-019, C-060, S11: ids of the experimental range are valid beside the mark, in any
+ * order. Without the mark they are unknown, and their values are not checked.
  */
 static const struct marked_case {
 	const char	*desc;
 	u32		proc;
-	bool		before;		/* the mark has come before */
-	u32		mark_len;	/* in this message; U32_MAX: there is none */
-	u32		mark_word;	/* wrong, if not 0 */
-	bool		last;		/* it comes behind the others */
+	bool		before;		/* an earlier message had the mark */
+	u32		mark_len;	/* in this message; U32_MAX: no mark */
+	u32		mark_word;	/* wrong first word, if not 0 */
+	bool		last;		/* the mark follows the others */
 	u32		limits_len;
 	bool		bad;
-	u32		rows;		/* that count */
+	u32		rows;		/* valid rows */
 } marked_cases[] = {
 	{ "C-060 beside the mark", RDMA2_CONNPROP, false, 16, 0, false, 16,
 	  false, RBSIZ | MARKED },
@@ -124,7 +124,7 @@ static void properties_beside_the_mark(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_sbsiz, 20480);
 }
 
-/* S12: of two marks the last one counts. C-016: what is cut off is bad anyhow. */
+/* S12: the last of two marks counts. C-016: a truncated set is malformed in any case. */
 static void two_marks(struct kunit *test)
 {
 	struct words *m = words_new(test);
@@ -148,7 +148,7 @@ static void two_marks(struct kunit *test)
 	}
 }
 
-/* What this end announces, a peer of the same kind reads word for word. */
+/* A peer of the same kind decodes every announced word. */
 static void values_of_several_words(struct kunit *test)
 {
 	static const struct rpcrdma2_props val = {
@@ -172,8 +172,8 @@ static void values_of_several_words(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, back.pm_nochg, MARKED);
 }
 
-/* 2.6, C-060: ids and mark of a later release are those of all others. */
-static void figures(struct kunit *test)
+/* 2.6, C-060: the ids and the mark are constants of the wire format. */
+static void wire_constants(struct kunit *test)
 {
 	static const u32 mark[] = RPCRDMA2_MARK, uuid[] = {
 		0x4b3c712e, 0x362644af, 0x9d2c3e28, 0x063801e6,
@@ -189,7 +189,7 @@ static struct kunit_case mark_cases[] = {
 	KUNIT_CASE_PARAM(properties_beside_the_mark, marked_gen_params),
 	KUNIT_CASE(two_marks),
 	KUNIT_CASE(values_of_several_words),
-	KUNIT_CASE(figures),
+	KUNIT_CASE(wire_constants),
 	{ }
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A message received: what is known of it when it has been looked at.
+ * The decoded form of received messages.
  */
 #include "util.h"
 #include <vectors.h>
 
 #define HANDLE	0x1234
 
-static void a_call_and_its_payload(struct kunit *test)
+static void call_with_payload(struct kunit *test)
 {
 	struct words *m = words_new(test);
 	struct rpcrdma2_msg *msg;
@@ -27,8 +27,8 @@ static void a_call_and_its_payload(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg->mg_paylen, 80);
 }
 
-/* What is read of a message lies in one piece; the rest may lie anywhere. */
-static void a_message_of_several_pieces(struct kunit *test)
+/* The decoder reads the first, contiguous part of a message; the rest may lie elsewhere. */
+static void message_in_pieces(struct kunit *test)
 {
 	const u32 hdr = RPCRDMA2_HDR_MIN;
 	struct words *m = words_new(test);
@@ -55,8 +55,8 @@ static void a_message_of_several_pieces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg->mg_paylen, 80);
 }
 
-/* S50: the handle is that of the Send, whatever the message says. */
-static void a_handle_comes_with_any_message(struct kunit *test)
+/* S50: the handle is that of the Send With Invalidate, for messages of all kinds. */
+static void handle_of_any_message(struct kunit *test)
 {
 	struct rpcrdma2_msg *msg;
 
@@ -69,8 +69,8 @@ static void a_handle_comes_with_any_message(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_DROP);
 }
 
-/* S31: nothing of an earlier message is left. */
-static void a_short_message_has_nothing(struct kunit *test)
+/* S31: the fields of an earlier message are cleared. */
+static void short_message(struct kunit *test)
 {
 	struct rpcrdma2_msg *msg = read_message(test, v19, 15, 0);
 
@@ -81,7 +81,7 @@ static void a_short_message_has_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg->mg_paylen, 0);
 }
 
-static void a_property_message_is_read(struct kunit *test)
+static void property_message(struct kunit *test)
 {
 	struct rpcrdma2_msg *msg = read_message(test, v19, sizeof(v19), 0);
 
@@ -94,8 +94,8 @@ static void a_property_message_is_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg->mg_prop.pm_set.ps_val.pr_rbsiz, 8192);
 }
 
-/* What answers nothing has bitmaps that mean nothing (S17). */
-static void a_resprop_answers_nothing(struct kunit *test)
+/* Without a REQPROP, the bitmaps of a RESPROP have no meaning (S17). */
+static void unsolicited_resprop(struct kunit *test)
 {
 	struct rpcrdma2_msg *msg = read_message(test, v22, sizeof(v22), 0);
 
@@ -105,8 +105,8 @@ static void a_resprop_answers_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg->mg_prop.pm_done, 0);
 }
 
-/* S11: cut within the body; C-012: an option that is no property message */
-static void a_bad_body_differs_from_a_bad_header(struct kunit *test)
+/* S11: truncated within the body; C-012: an option that is not a property message */
+static void bad_body_and_bad_header(struct kunit *test)
 {
 	struct rpcrdma2_msg *msg;
 
@@ -125,8 +125,8 @@ static void a_bad_body_differs_from_a_bad_header(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, msg->mg_bad_body);
 }
 
-/* An error is one only when it is well-formed. */
-static void a_cut_error_is_none(struct kunit *test)
+/* Only a well-formed error counts as an error. */
+static void truncated_error(struct kunit *test)
 {
 	struct rpcrdma2_msg *msg = read_message(test, v10, 16, 0);
 
@@ -136,10 +136,10 @@ static void a_cut_error_is_none(struct kunit *test)
 }
 
 /*
- * S55: where a header goes on behind what lies in one piece it is malformed, however
- * many chunks it has; up to there it has too many.
+ * S55: a header that continues behind the contiguous part is malformed, with any number of
+ * chunks. A header that ends within this part has too many chunks.
  */
-static void s55_a_header_of_two_pages(struct kunit *test)
+static void s55_header_of_two_pages(struct kunit *test)
 {
 	struct words *m = words_new(test);
 	unsigned int count, i;
@@ -161,15 +161,15 @@ static void s55_a_header_of_two_pages(struct kunit *test)
 }
 
 static struct kunit_case message_cases[] = {
-	KUNIT_CASE(a_call_and_its_payload),
-	KUNIT_CASE(a_message_of_several_pieces),
-	KUNIT_CASE(a_handle_comes_with_any_message),
-	KUNIT_CASE(a_short_message_has_nothing),
-	KUNIT_CASE(a_property_message_is_read),
-	KUNIT_CASE(a_resprop_answers_nothing),
-	KUNIT_CASE(a_bad_body_differs_from_a_bad_header),
-	KUNIT_CASE(a_cut_error_is_none),
-	KUNIT_CASE(s55_a_header_of_two_pages),
+	KUNIT_CASE(call_with_payload),
+	KUNIT_CASE(message_in_pieces),
+	KUNIT_CASE(handle_of_any_message),
+	KUNIT_CASE(short_message),
+	KUNIT_CASE(property_message),
+	KUNIT_CASE(unsolicited_resprop),
+	KUNIT_CASE(bad_body_and_bad_header),
+	KUNIT_CASE(truncated_error),
+	KUNIT_CASE(s55_header_of_two_pages),
 	{ }
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Well-known messages, each damaged in one place: the verdict, and what it
- * concerns.
+ * Valid messages with a single fault: the verdict, and the direction.
  */
 #include <kunit/test.h>
 
@@ -11,13 +10,13 @@
 #include <vectors.h>
 
 /**
- * struct mutation - a message damaged
+ * struct mutation - a vector with changes
  * @desc: requirement, claim
- * @data: vector to start from
- * @len: bytes of it that are kept
- * @edits: word numbers and what they become; a word number 0 ends the list
- * @verdict: what the decoder must say
- * @direction: and of what
+ * @data: original vector
+ * @len: number of bytes kept
+ * @edits: word numbers and new values; a word number of 0 ends the list
+ * @verdict: expected verdict
+ * @direction: expected direction
  */
 struct mutation {
 	const char		*desc;
@@ -295,7 +294,7 @@ static const struct mutation mutations[] = {
 
 KUNIT_ARRAY_PARAM_DESC(mutation, mutations, desc);
 
-static void judges(struct kunit *test)
+static void mutated_message(struct kunit *test)
 {
 	const struct mutation *m = test->param_value;
 	struct rpcrdma2_hdr *h = hdr_new(test);
@@ -303,16 +302,13 @@ static void judges(struct kunit *test)
 	__be32 words[64];
 	unsigned int i;
 
-	/* Arrange */
 	KUNIT_ASSERT_LE(test, m->len, sizeof(words));
 	memcpy(words, m->data, m->len);
 	for (i = 0; i < ARRAY_SIZE(m->edits) && m->edits[i].word; i++)
 		words[m->edits[i].word] = cpu_to_be32(m->edits[i].value);
 
-	/* Act */
 	verdict = judge(test, h, words, m->len);
 
-	/* Assert */
 	KUNIT_EXPECT_EQ(test, verdict, m->verdict);
 	KUNIT_EXPECT_EQ(test, h->h_direction, m->direction);
 	KUNIT_EXPECT_LE(test, h->h_len,
@@ -324,8 +320,8 @@ static void judges(struct kunit *test)
 	}
 }
 
-/* S07: what follows a header that ends the message means nothing. */
-static void trailing_bytes_mean_nothing(struct kunit *test)
+/* S07: the decoder ignores bytes behind a header that ends the message. */
+static void trailing_bytes_ignored(struct kunit *test)
 {
 	static const struct {
 		const u8	*data;
@@ -348,8 +344,8 @@ static void trailing_bytes_mean_nothing(struct kunit *test)
 	}
 }
 
-/* E-23: rdma_align and rdma_thresh are skipped, the rest is a MSG. */
-static void msgp_is_a_msg(struct kunit *test)
+/* E-23: the decoder skips rdma_align and rdma_thresh, and treats the rest as a MSG. */
+static void msgp_decoded_as_msg(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
 	struct words *m = words_new(test);
@@ -368,7 +364,7 @@ static void msgp_is_a_msg(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h->h_len, RPCRDMA1_HDR_MIN + 8);
 }
 
-/* C-066 has no counterpart in version 1: the chunks of a NOMSG tell. */
+/* C-066 has no counterpart in version 1: the chunks of a NOMSG determine its direction. */
 static void version_one_nomsg_direction(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
@@ -393,8 +389,8 @@ static void version_one_nomsg_direction(struct kunit *test)
 }
 
 /*
- * S09: a Read chunk begins behind the RPC header, which credential and verifier
- * make as long as they are: 400 bytes each at the most (RFC 5531).
+ * S09: a Read chunk begins behind the RPC header. Its length depends on the credential and
+ * the verifier, which have at most 400 bytes each (RFC 5531).
  */
 static const struct auth_case {
 	const char	*desc;
@@ -449,8 +445,8 @@ static void end_of_the_rpc_header(struct kunit *test)
 	}
 }
 
-/* S07: the words are looked at when all bytes of them are there. */
-static void seven_bytes_are_no_message(struct kunit *test)
+/* S07: the decoder reads the two words of the payload only if both are complete. */
+static void seven_bytes_rejected(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
 	u32 there, header;
@@ -469,12 +465,12 @@ static void seven_bytes_are_no_message(struct kunit *test)
 }
 
 static struct kunit_case payload_cases[] = {
-	KUNIT_CASE_PARAM(judges, mutation_gen_params),
-	KUNIT_CASE(trailing_bytes_mean_nothing),
-	KUNIT_CASE(msgp_is_a_msg),
+	KUNIT_CASE_PARAM(mutated_message, mutation_gen_params),
+	KUNIT_CASE(trailing_bytes_ignored),
+	KUNIT_CASE(msgp_decoded_as_msg),
 	KUNIT_CASE(version_one_nomsg_direction),
 	KUNIT_CASE_PARAM(end_of_the_rpc_header, auth_gen_params),
-	KUNIT_CASE(seven_bytes_are_no_message),
+	KUNIT_CASE(seven_bytes_rejected),
 	{ }
 };
 

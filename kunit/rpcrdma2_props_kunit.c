@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties: what messages do to the values of a connection, and the
- * answer to a REQPROP of the peer.
+ * Properties: the effect of messages on a connection's values, and the answer to a REQPROP
+ * of the peer.
  */
 #include <kunit/test.h>
 
@@ -31,7 +31,7 @@ static void defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pr.pr_sbsiz, 0);
 }
 
-/* Rows of the UPDPROP of a requester that supports other values than it announced */
+/* Rows of the UPDPROP of a requester whose supported values differ from the announced ones */
 static u32 updates(const struct rpcrdma2_props *announced,
 		   const struct rpcrdma2_props *now)
 {
@@ -49,7 +49,7 @@ static u32 updates(const struct rpcrdma2_props *announced,
 }
 
 /* C-027, C-032, C-033, C-045: the changes that an UPDPROP announces */
-static void news(struct kunit *test)
+static void announced_changes(struct kunit *test)
 {
 	static const struct rpcrdma2_props announced = {
 		.pr_rbsiz = 8192, .pr_brs = 1, .pr_sbsiz = 8192,
@@ -88,7 +88,7 @@ static void answer_reqprop(struct rpcrdma2_propmsg *res,
 	*now = ex.ex_announced;
 }
 
-/* C-053: a property that the peer may not change stays as it is. */
+/* C-053: the peer's request does not change a fixed property. */
 static void requests_for_fixed_properties(struct kunit *test)
 {
 	static const struct rpcrdma2_props able = {
@@ -206,7 +206,7 @@ static void answer_to_many_requests(struct kunit *test)
 	};
 	static const u32 words[] = {
 		2, 0, 0x100,			/* done: element 40 */
-		3, U32_MAX, 0xfffffeff, 0x3f,	/* rejected: all but it */
+		3, U32_MAX, 0xfffffeff, 0x3f,	/* rejected: all others */
 		0,				/* other: none */
 	};
 	struct rpcrdma2_props now = able;
@@ -255,7 +255,7 @@ static void s53_most_requests(struct kunit *test)
 	p[4] = cpu_to_be32(count);
 	for (i = 0; i <= count; i++)
 		p[5 + 2 * i] = cpu_to_be32(1000 + i);
-	/* no data is the default, 4096: done */
+	/* An element without data is the default, 4096: done */
 	p[5 + 2 * (count - 1)] = cpu_to_be32(RDMA2_PROPID_RBSIZ);
 	KUNIT_ASSERT_EQ(test, read_body(test, &req, p, words * XDR_UNIT),
 			RDMA2_OK);
@@ -275,14 +275,14 @@ static void s53_most_requests(struct kunit *test)
 }
 
 /*
- * C-022, C-057: the words of an answer, element by element. RBSIZ and BRS stand
- * among unknown properties, at and around the ends of words.
+ * C-022, C-057: the words of an answer. RBSIZ and BRS stand among unknown properties, at
+ * the ends of words and beside them.
  */
 static const struct numbered_case {
 	const char	*desc;
 	unsigned int	count;		/* elements of the REQPROP */
-	unsigned int	rbsiz, brs;	/* their places; count or more: absent */
-	u32		want_rbsiz;	/* 16384 are posted, 8192 announced */
+	unsigned int	rbsiz, brs;	/* their places; absent if not below @count */
+	u32		want_rbsiz;	/* 16384 are posted, 8192 are announced */
 	u32		want_brs;	/* INLINE */
 } numbered_cases[] = {
 	{ "C-057 two requests granted", 2, 0, 1, 16384, RDMA2_BKREQSUP_INLINE },
@@ -318,7 +318,7 @@ KUNIT_ARRAY_PARAM_DESC(numbered, numbered_cases, desc);
 
 #define MAP_WORDS	4
 
-static void mark(u32 *map, unsigned int bit)
+static void map_set(u32 *map, unsigned int bit)
 {
 	map[bit / 32] |= 1U << bit % 32;
 }
@@ -334,7 +334,7 @@ static void put_map(struct words *m, const u32 *map)
 		put(m, map[i]);
 }
 
-static void answer_is_numbered(struct kunit *test)
+static void answer_numbering(struct kunit *test)
 {
 	const struct numbered_case *c = test->param_value;
 	static const struct rpcrdma2_props able = {
@@ -349,7 +349,7 @@ static void answer_is_numbered(struct kunit *test)
 	bool other = false;
 	unsigned int i;
 
-	/* Arrange: the question, and in @m the answer that is wanted */
+	/* The request, and in @m the expected answer */
 	put_start(m, 2, RDMA2_REQPROP, 0);
 	m->count = 4;
 	put(m, c->count);
@@ -359,13 +359,13 @@ static void answer_is_numbered(struct kunit *test)
 			if (c->want_rbsiz > able.pr_rbsiz)
 				other = true;
 			else
-				mark(c->want_rbsiz < 4096 ? rejected : done, i);
+				map_set(c->want_rbsiz < 4096 ? rejected : done, i);
 		} else if (i == c->brs) {
 			put_propval(m, RDMA2_PROPID_BRS, 4, c->want_brs);
-			mark(c->want_brs ? done : rejected, i);
+			map_set(c->want_brs ? done : rejected, i);
 		} else {
 			put_propval(m, 1000 + i, 4, 7);
-			mark(rejected, i);
+			map_set(rejected, i);
 		}
 	}
 	KUNIT_ASSERT_EQ(test, read_words(test, &req, m), RDMA2_OK);
@@ -377,10 +377,8 @@ static void answer_is_numbered(struct kunit *test)
 	if (other)
 		put_propval(m, RDMA2_PROPID_RBSIZ, 4, able.pr_rbsiz);
 
-	/* Act */
 	answer_reqprop(&res, &req.pm_set, &now, &able);
 
-	/* Assert */
 	expect_sent(test, &res, WORDS_XID, 32, RDMA2_REQPROP,
 		    (const u8 *)m->word, words_len(m));
 	back.pm_want = &req.pm_set;
@@ -392,7 +390,7 @@ static void answer_is_numbered(struct kunit *test)
 			~res.pm_set.ps_rows);
 }
 
-/* C-055, C-057: answers of this end that must not leave */
+/* C-055, C-057: invalid answers that the encoder refuses */
 static void answers_refused_for_sending(struct kunit *test)
 {
 	static const struct rpcrdma2_props val = { 4096, 1 };
@@ -422,8 +420,8 @@ static void answers_refused_for_sending(struct kunit *test)
 	}
 }
 
-/* S01, C-066: the option says which way it goes, in the words of its body. */
-static void options_have_a_direction(struct kunit *test)
+/* S01, C-066: an option has a direction, in its header. */
+static void option_directions(struct kunit *test)
 {
 	static const struct rpcrdma2_props val = { 8192, 1 };
 	struct rpcrdma2_propmsg pm = { };
@@ -447,8 +445,8 @@ static void options_have_a_direction(struct kunit *test)
 	}
 }
 
-/* C-106: what does not fit is not sent, nor what has no credit. */
-static void room_for_a_property_message(struct kunit *test)
+/* C-106: the encoder refuses a message that exceeds the memory, or that has no credit. */
+static void property_message_size_limit(struct kunit *test)
 {
 	static const struct rpcrdma2_props val = { 8192, 1 };
 	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_UPDPROP };
@@ -471,8 +469,8 @@ static void room_for_a_property_message(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, send_propmsg(&w, h, &pm), -EINVAL);
 }
 
-/* C-108: a set has no other rows than the table. */
-static void no_row_beyond_the_table(struct kunit *test)
+/* C-108: a set has only the rows of the table. */
+static void rows_limited_to_table(struct kunit *test)
 {
 	static const struct rpcrdma2_props val = { 8192, 2 };
 	struct rpcrdma2_propset ps;
@@ -514,7 +512,6 @@ static void grants(struct kunit *test)
 	struct rpcrdma2_propset want;
 	struct rpcrdma2_propmsg pm = { .pm_want = &want };
 
-	/* Arrange */
 	rpcrdma2_exchange_init(&ex, &record_ops, false);
 	ex.ex_peer.pp_now.pr_rbsiz = 8192;
 	rpcrdma2_propset_init(&want, RBSIZ | BRS, &requested);
@@ -531,10 +528,8 @@ static void grants(struct kunit *test)
 		put_propval(m, RDMA2_PROPID_BRS, 4, 0);
 	KUNIT_ASSERT_EQ(test, read_words(test, &pm, m), RDMA2_OK);
 
-	/* Act */
 	rpcrdma2_exchange_take(&ex, &pm);
 
-	/* Assert */
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, c->rbsiz);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_brs, c->brs);
 }
@@ -563,7 +558,7 @@ static void grants_without_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
 }
 
-/* Takes an announcement or an update; returns how many promises it breaks. */
+/* Takes a CONNPROP or UPDPROP. Return: number of changes to constant properties. */
 static u32 take(struct rpcrdma2_exchange *ex, u32 type,
 		const struct rpcrdma2_props *val, u32 rows, u32 nochg)
 {
@@ -586,18 +581,21 @@ static void announcements(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ex.ex_peer.pp_announced);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_changeable, 0);
 
-	/* an update before any announcement breaks no promise */
+	/* An update before the CONNPROP cannot change constant properties. */
 	KUNIT_EXPECT_EQ(test, take(&ex, RDMA2_OPT_UPDPROP, &first, BRS, 0), 0);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_brs, 2);
 
-	/* what an announcement leaves out has its default */
+	/* A property that the CONNPROP leaves out has its default. */
 	KUNIT_EXPECT_EQ(test, take(&ex, RDMA2_OPT_CONNPROP, &first, RBSIZ, 0),
 			0);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 8192);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_brs, 1);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_changeable, RBSIZ);
 
-	/* a second one is an update: BRS was frozen, and changes anyhow */
+	/*
+	 * A second CONNPROP acts as an update: BRS was declared constant, and changes
+	 * nevertheless.
+	 */
 	KUNIT_EXPECT_EQ(test,
 			take(&ex, RDMA2_OPT_CONNPROP, &second, RBSIZ | BRS, 0),
 			1);
@@ -605,7 +603,7 @@ static void announcements(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_brs, 0);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_changeable, RBSIZ);
 
-	/* a new connection, and properties that will not change */
+	/* A new connection, with properties declared constant */
 	rpcrdma2_exchange_init(&ex, &record_ops, false);
 	KUNIT_EXPECT_EQ(test, ex.ex_peer.pp_now.pr_rbsiz, 4096);
 	take(&ex, RDMA2_OPT_CONNPROP, &first, RBSIZ | BRS, RBSIZ);
@@ -615,12 +613,12 @@ static void announcements(struct kunit *test)
 static const struct limit_case {
 	const char	*desc;
 	u32		rbsiz;
-	bool		spoken;
+	bool		has_announced;
 	u32		own;
 	u32		send;
 	u32		reply;
 	u32		sbsiz;
-	bool		refused;	/* a Reply that was expected inline */
+	bool		refused;	/* a Reply expected inline was refused */
 } limit_cases[] = {
 	{ "C-005 S14 a silent peer", 4096, false, 65536, 4096, 4096 },
 	{ "S14 a silent peer, and this end is small", 4096, false, 2048, 2048,
@@ -656,7 +654,7 @@ static void inline_limits(struct kunit *test)
 	rpcrdma2_exchange_init(&ex, &record_ops, false);
 	ex.ex_peer.pp_now.pr_rbsiz = c->rbsiz;
 	ex.ex_peer.pp_now.pr_sbsiz = c->sbsiz;
-	ex.ex_peer.pp_announced = c->spoken;
+	ex.ex_peer.pp_announced = c->has_announced;
 	ex.ex_peer.pp_short = c->refused;
 	ex.ex_supported.pr_sbsiz = c->own;
 	ex.ex_announced.pr_rbsiz = c->own;
@@ -666,17 +664,17 @@ static void inline_limits(struct kunit *test)
 
 static struct kunit_case props_cases[] = {
 	KUNIT_CASE(defaults),
-	KUNIT_CASE(news),
+	KUNIT_CASE(announced_changes),
 	KUNIT_CASE(requests_for_fixed_properties),
 	KUNIT_CASE(reqprop_is_answered),
 	KUNIT_CASE_PARAM(requests, request_gen_params),
 	KUNIT_CASE(answer_to_many_requests),
 	KUNIT_CASE(s53_most_requests),
-	KUNIT_CASE_PARAM(answer_is_numbered, numbered_gen_params),
+	KUNIT_CASE_PARAM(answer_numbering, numbered_gen_params),
 	KUNIT_CASE(answers_refused_for_sending),
-	KUNIT_CASE(options_have_a_direction),
-	KUNIT_CASE(room_for_a_property_message),
-	KUNIT_CASE(no_row_beyond_the_table),
+	KUNIT_CASE(option_directions),
+	KUNIT_CASE(property_message_size_limit),
+	KUNIT_CASE(rows_limited_to_table),
 	KUNIT_CASE_PARAM(grants, grant_gen_params),
 	KUNIT_CASE(grants_without_request),
 	KUNIT_CASE(announcements),

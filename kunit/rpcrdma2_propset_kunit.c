@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Property messages on the wire: their bytes, and what is made of hostile
- * ones.
+ * Property messages on the wire: their encoding, and the handling of hostile ones.
  */
 #include <kunit/test.h>
 
@@ -14,7 +13,7 @@
 #define BRS	BIT(RPCRDMA2_PROP_BRS)
 
 /* V19 and V26: the same CONNPROP in the two encodings (S01) */
-static void connprop_in_either_spelling(struct kunit *test)
+static void connprop_in_both_encodings(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { };
 	unsigned int i;
@@ -35,7 +34,7 @@ static void connprop_in_either_spelling(struct kunit *test)
 	}
 }
 
-/* V19, V20, V23 and, as an answer to the other spelling, V26 */
+/* V19, V20, V23 and, in the other encoding, V26 */
 static void messages_sent(struct kunit *test)
 {
 	static const struct rpcrdma2_props val = {
@@ -61,11 +60,10 @@ static void messages_sent(struct kunit *test)
 }
 
 /*
- * C-022, C-045: a set that was received is numbered by what came on the wire,
- * properties without a row included. Sent on, it has fewer elements, and its
- * bitmap counts those.
+ * C-022, C-045: the numbering of a received set includes unknown properties. The set has
+ * fewer elements when it is encoded again, and its bitmap follows the new numbering.
  */
-static void set_of_a_peer_is_numbered_anew(struct kunit *test)
+static void received_set_is_renumbered(struct kunit *test)
 {
 	static const struct {
 		u32		ids[3];		/* on the wire; 0 ends the list */
@@ -88,7 +86,6 @@ static void set_of_a_peer_is_numbered_anew(struct kunit *test)
 	int len;
 
 	for (i = 0; i < ARRAY_SIZE(sets); i++) {
-		/* Arrange */
 		put_start(m, 2, RDMA2_CONNPROP, 0);
 		m->count = 5;
 		for (j = 0; j < 3 && sets[i].ids[j]; j++)
@@ -104,10 +101,8 @@ static void set_of_a_peer_is_numbered_anew(struct kunit *test)
 		h->h_proc = 0;
 		room(test, &w, 4096);
 
-		/* Act */
 		len = send_propmsg(&w, h, &got);
 
-		/* Assert */
 		KUNIT_ASSERT_GT(test, len, 0);
 		KUNIT_ASSERT_EQ(test, read_body(test, &back, w.data, len),
 				RDMA2_OK);
@@ -122,7 +117,7 @@ static void set_of_a_peer_is_numbered_anew(struct kunit *test)
 	}
 }
 
-/* C-046, S32: all that is ever announced fits the first Receive of any peer. */
+/* C-046, S32: the largest CONNPROP fits the first Receive of any peer. */
 static void connprop_is_small(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_CONNPROP };
@@ -140,7 +135,7 @@ static void connprop_is_small(struct kunit *test)
 			RPCRDMA2_OPTIONAL_LEN + 96);
 }
 
-/* V27, V28, C-017: nothing is applied from a message with a fault in it. */
+/* V27, V28, C-017: a malformed message has no effect. */
 static void bad_properties(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { };
@@ -155,12 +150,12 @@ static void bad_properties(struct kunit *test)
 	words[10] = cpu_to_be32(7);
 	KUNIT_EXPECT_EQ(test, read_body(test, &pm, words, sizeof(v19)),
 			RDMA2_ERR_BAD_XDR);
-	words[10] = cpu_to_be32(3);	/* one more than GENL */
+	words[10] = cpu_to_be32(3);	/* GENL plus one */
 	KUNIT_EXPECT_EQ(test, read_body(test, &pm, words, sizeof(v19)),
 			RDMA2_ERR_BAD_XDR);
 }
 
-/* S12: the last one in rdma_other counts too. */
+/* S12: the last duplicate in rdma_other counts, too. */
 static void duplicates_in_an_answer(struct kunit *test)
 {
 	static const struct rpcrdma2_props requested = { 16384, 2 };
@@ -225,7 +220,7 @@ static void bits_beyond_the_set(struct kunit *test)
 			RDMA2_OK);
 	KUNIT_EXPECT_EQ(test, pm.pm_nochg, BRS);
 
-	/* the same set backwards; bit 0 is the first element of it */
+	/* The same set in reverse order; bit 0 is its first element */
 	words[5] = cpu_to_be32(RDMA2_PROPID_BRS);
 	words[7] = cpu_to_be32(RDMA2_BKREQSUP_GENL);
 	words[8] = cpu_to_be32(RDMA2_PROPID_RBSIZ);
@@ -261,8 +256,8 @@ static void every_property_length(struct kunit *test)
 	}
 }
 
-/* C-016, C-106: lengths that run past the message, however they wrap */
-static void property_longer_than_the_message(struct kunit *test)
+/* C-016, C-106: lengths that exceed the message, even if their sums overflow */
+static void property_exceeds_message(struct kunit *test)
 {
 	static const u32 lengths[] = {
 		5, 8, 9, 64, 0x7fffffff, 0x80000000, 0xfffffff0, 0xfffffffc,
@@ -287,8 +282,8 @@ static void property_longer_than_the_message(struct kunit *test)
 	}
 }
 
-/* C-016: padding that is cut off belongs to the value. */
-static void value_without_its_padding(struct kunit *test)
+/* C-016: a value without its complete padding is malformed. */
+static void value_without_padding(struct kunit *test)
 {
 	struct words *m = words_new(test);
 	struct rpcrdma2_propmsg pm = { };
@@ -304,7 +299,7 @@ static void value_without_its_padding(struct kunit *test)
 				cut ? RDMA2_ERR_BAD_XDR : RDMA2_OK);
 }
 
-/* C-021: what follows a bitmap begins where all of its words end. */
+/* C-021: the next item begins behind all words of a bitmap. */
 static void bitmaps_of_several_words(struct kunit *test)
 {
 	static const struct rpcrdma2_props requested = { 16384, 2 };
@@ -330,7 +325,7 @@ static void bitmaps_of_several_words(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_count, 0);
 }
 
-/* C-106: counts of a set and of a bitmap, against the bytes behind them */
+/* C-106: counts of a set and of a bitmap that exceed the message */
 static void every_property_count(struct kunit *test)
 {
 	static const u32 claims[] = {
@@ -341,7 +336,7 @@ static void every_property_count(struct kunit *test)
 	struct rpcrdma2_propmsg pm = { };
 	u32 i, count;
 
-	/* sets: 16 elements of 8 bytes are there */
+	/* sets: the message has 16 elements of 8 bytes */
 	for (count = 15; count <= 17; count++) {
 		put_start(m, 2, RDMA2_UPDPROP, 0);
 		m->count = 4;
@@ -359,7 +354,7 @@ static void every_property_count(struct kunit *test)
 				RDMA2_ERR_BAD_XDR);
 	}
 
-	/* bitmaps: 16 words are there */
+	/* bitmaps: the message has 16 words */
 	put_start(m, 2, RDMA2_CONNPROP, 0);
 	m->count = 4;
 	put(m, 0);
@@ -378,7 +373,7 @@ static void every_property_count(struct kunit *test)
 	}
 }
 
-/* S12: the last of duplicates counts, but the first in a REQPROP. */
+/* S12: the last duplicate counts, except in a REQPROP, where the first counts. */
 static void duplicates(struct kunit *test)
 {
 	static const u32 procs[] = { RDMA2_UPDPROP, RDMA2_REQPROP };
@@ -402,7 +397,10 @@ static void duplicates(struct kunit *test)
 	}
 }
 
-/* S12: each copy but one is counted, and so is each that is too long. */
+/*
+ * S12: the count of odd properties includes all duplicates but one, and values that are too
+ * long.
+ */
 static void many_duplicates(struct kunit *test)
 {
 	static const u32 procs[] = {
@@ -429,7 +427,7 @@ static void many_duplicates(struct kunit *test)
 		put_propval(m, RDMA2_PROPID_BRS, 4, 2);
 		if (procs[i] == RDMA2_CONNPROP) {
 			put(m, 1);
-			put(m, 0x2f);	/* but for the last RBSIZ */
+			put(m, 0x2f);	/* except the last RBSIZ */
 		}
 
 		KUNIT_ASSERT_EQ(test, read_words(test, &pm, m), RDMA2_OK);
@@ -450,7 +448,7 @@ static void many_duplicates(struct kunit *test)
 	}
 }
 
-/* C-012, S40: an opttype that is no property message */
+/* C-012, S40: an opttype that is not a property message */
 static void other_options(struct kunit *test)
 {
 	static const u32 types[] = { 0, 5, 6, 0x7fffff01, U32_MAX };
@@ -466,7 +464,7 @@ static void other_options(struct kunit *test)
 	}
 }
 
-/* S01: the length of the option bounds its body, whatever follows it. */
+/* S01: the length of the option limits its body, with any data behind it. */
 static void option_body_is_bounded(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { };
@@ -484,16 +482,16 @@ static void option_body_is_bounded(struct kunit *test)
 }
 
 static struct kunit_case propset_cases[] = {
-	KUNIT_CASE(connprop_in_either_spelling),
+	KUNIT_CASE(connprop_in_both_encodings),
 	KUNIT_CASE(messages_sent),
-	KUNIT_CASE(set_of_a_peer_is_numbered_anew),
+	KUNIT_CASE(received_set_is_renumbered),
 	KUNIT_CASE(connprop_is_small),
 	KUNIT_CASE(bad_properties),
 	KUNIT_CASE(unknown_and_empty_properties),
 	KUNIT_CASE(bits_beyond_the_set),
 	KUNIT_CASE(every_property_length),
-	KUNIT_CASE(property_longer_than_the_message),
-	KUNIT_CASE(value_without_its_padding),
+	KUNIT_CASE(property_exceeds_message),
+	KUNIT_CASE(value_without_padding),
 	KUNIT_CASE(bitmaps_of_several_words),
 	KUNIT_CASE(every_property_count),
 	KUNIT_CASE(duplicates),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which Receive completions deliver a message.
+ * Completions of Receives that deliver a message, and others.
  */
 #include <kunit/test.h>
 
@@ -39,7 +39,7 @@ static const struct receive_case {
 
 KUNIT_ARRAY_PARAM_DESC(receive, receive_cases, desc);
 
-static void holds_a_message(struct kunit *test)
+static void delivers_message(struct kunit *test)
 {
 	const struct receive_case *c = test->param_value;
 
@@ -48,7 +48,7 @@ static void holds_a_message(struct kunit *test)
 }
 
 static struct kunit_case receive_suite_cases[] = {
-	KUNIT_CASE_PARAM(holds_a_message, receive_gen_params),
+	KUNIT_CASE_PARAM(delivers_message, receive_gen_params),
 	{ }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a Reply travels: rpcrdma2_plan_reply() against a table.
+ * The transfer of a Reply: rpcrdma2_plan_reply() against a table.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -11,7 +11,7 @@
 #define HDR		RPCRDMA2_HDR_MIN
 #define INLINE_MAX	(SEND_MAX - HDR)
 
-/* Write chunks are given by their lengths; NOSEGS has no segments. */
+/* Lengths of the Write chunks; NOSEGS is a chunk without segments. */
 #define NOSEGS		0xffffffff
 #define CHUNKS(...)	.nwrites = sizeof((u32[]){ __VA_ARGS__ }) / sizeof(u32), \
 			.writes = { __VA_ARGS__ }
@@ -26,8 +26,8 @@ struct plan_case {
 	u32			writes[RPCRDMA2_MAX_WRITE_CHUNKS];
 	bool			has_reply;
 	u32			reply;
-	u32			hdrlen;		/* HDR when 0 */
-	u32			send_max;	/* SEND_MAX when 0 */
+	u32			hdrlen;		/* 0: HDR */
+	u32			send_max;	/* 0: SEND_MAX */
 	struct rpcrdma2_reply_plan	want;
 };
 
@@ -161,10 +161,12 @@ static void plan_reply(struct kunit *test)
 	struct rpcrdma2_reply_plan plan;
 	unsigned int i;
 
-	/* Arrange */
 	h = kunit_kmalloc(test, sizeof(*h), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, h);
-	/* beyond the counts, chunks of an earlier Call that could hold all */
+	/*
+	 * Behind the counted chunks lie stale chunks of an earlier Call, large enough for
+	 * any Reply.
+	 */
 	memset(h, 0xff, sizeof(*h));
 	memset(&plan, 0xff, sizeof(plan));
 	h->h_nwrites = pc->nwrites;
@@ -181,11 +183,9 @@ static void plan_reply(struct kunit *test)
 	if (pc->has_reply)
 		h->h_reply.ck_length = pc->reply;
 
-	/* Act */
 	rpcrdma2_plan_reply(&plan, h, pc->results, pc->nresults, pc->length,
 			    pc->hdrlen ?: HDR, pc->send_max ?: SEND_MAX);
 
-	/* Assert */
 	KUNIT_EXPECT_EQ(test, plan.pn_code, pc->want.pn_code);
 	KUNIT_EXPECT_EQ(test, plan.pn_arg, pc->want.pn_arg);
 	KUNIT_EXPECT_EQ(test, plan.pn_arg2, pc->want.pn_arg2);

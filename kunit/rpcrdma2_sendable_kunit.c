@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is refused for sending, and that what is sent is understood: headers made
- * at random go out and come back the same.
+ * Headers that the encoder refuses, and random headers that the decoder must reproduce.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -38,10 +37,10 @@ static void fill_call(struct rpcrdma2_hdr *h)
 }
 
 /*
- * A Call at every limit: 16 Read chunks, 8 Write chunks, a Reply chunk, which
- * takes what is left of 64 segments. Behind the last Read chunk in memory is
- * the first Write chunk, and behind the last of those the Reply chunk: each is
- * as good in the place of the one chunk too many, but for the count.
+ * A Call at all limits: 16 Read chunks, 8 Write chunks, and a Reply chunk with the rest of
+ * the 64 segments. In memory the first Write chunk follows the last Read chunk, and the
+ * Reply chunk follows the last Write chunk: the chunk beyond a count is valid, and only the
+ * count is wrong.
  */
 static void fill_limits(struct rpcrdma2_hdr *h)
 {
@@ -86,7 +85,7 @@ struct refusal {
 	bool		good;
 };
 
-static void nothing(struct rpcrdma2_hdr *h)
+static void unchanged(struct rpcrdma2_hdr *h)
 {
 }
 
@@ -181,7 +180,7 @@ SPOIL(error_chunk, h->h_vers = 1;
 	rpcrdma2_set_error(h, RDMA2_ERR_SYSTEM, 0, 0))
 
 static const struct refusal refusals[] = {
-	{ "a Call with every kind of chunk", fill_call, nothing, true },
+	{ "a Call with every kind of chunk", fill_call, unchanged, true },
 	{ "B-07 S26 credit 0", fill_call, no_credit },
 	{ "C-077 credit 0 in an error", fill_error, no_credit },
 	{ "S06 C-067 no direction, sent as a Call would be", fill_call,
@@ -231,7 +230,7 @@ static const struct refusal refusals[] = {
 	{ "S05 Read chunks that add up to 2^32", fill_call, wrapped_list },
 	{ "S05 Read chunks that do not", fill_call, full_list, true },
 	{ "S05 segments that do not exist", fill_call, segments_past_the_end },
-	{ "C-083 to C-085 as much as there may be", fill_limits, nothing,
+	{ "C-083 to C-085 as much as there may be", fill_limits, unchanged,
 	  true },
 	{ "C-085 too many segments", fill_limits, too_many_segments },
 	{ "C-083 16 Read chunks alone", fill_limits, limit_of_reads, true },
@@ -254,7 +253,7 @@ static const struct refusal refusals[] = {
 	{ "C-072 the handle of the last segment", fill_call, last_handle,
 	  true },
 	{ "C-073 no handle", fill_call, no_handle, true },
-	{ "a Reply with a Write chunk", fill_reply, nothing, true },
+	{ "a Reply with a Write chunk", fill_reply, unchanged, true },
 	{ "E-22 Reads in a Reply", fill_reply, with_reads },
 	{ "S47 a handle in a Reply", fill_reply, with_handle },
 	{ "E-06 S10 a Reply chunk in MSG", fill_reply, with_reply_chunk },
@@ -264,7 +263,7 @@ static const struct refusal refusals[] = {
 	{ "S10 an empty Reply chunk in NOMSG", fill_reply,
 	  nomsg_reply_unused },
 	{ "S07 NOMSG without a Reply chunk", fill_reply, nomsg },
-	{ "an error", fill_error, nothing, true },
+	{ "an error", fill_error, unchanged, true },
 	{ "C-071 an error that is a Call", fill_error, error_as_call },
 	{ "C-010 code 0", fill_error, error_zero },
 	{ "C-010 code 11", fill_error, error_eleven },
@@ -281,19 +280,17 @@ static const struct refusal refusals[] = {
 
 KUNIT_ARRAY_PARAM_DESC(refusal, refusals, desc);
 
-static void strict_on_sending(struct kunit *test)
+static void encoder_checks(struct kunit *test)
 {
 	const struct refusal *r = test->param_value;
 	struct rpcrdma2_hdr *h = hdr_new(test);
 	struct wire w;
 
-	/* Arrange */
 	r->fill(h);
 	r->spoil(h);
 	room(test, &w, 4096);
 	memset(w.data, 0x5a, w.len);
 
-	/* Act, assert */
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_hdr(w.data, h),
 			r->good ? (int)rpcrdma2_hdr_size(h) : -EINVAL);
 	if (!r->good)
@@ -303,9 +300,9 @@ static void strict_on_sending(struct kunit *test)
 #define ROUNDS	2000
 #define SEED	0x72647261
 
-/* Appends segments to the header and makes a chunk of them. */
-static void any_chunk(struct rnd_state *rnd, struct rpcrdma2_hdr *h,
-		      struct rpcrdma2_chunk *ck, unsigned int nsegs)
+/* Appends segments to the header, and makes them a chunk. */
+static void random_chunk(struct rnd_state *rnd, struct rpcrdma2_hdr *h,
+			 struct rpcrdma2_chunk *ck, unsigned int nsegs)
 {
 	ck->ck_position = 0;
 	ck->ck_length = 0;
@@ -322,26 +319,26 @@ static void any_chunk(struct rnd_state *rnd, struct rpcrdma2_hdr *h,
 	}
 }
 
-/* As many segments as there still may be, at least one */
-static unsigned int any_nsegs(struct rnd_state *rnd,
-			      const struct rpcrdma2_hdr *h, unsigned int chunks)
+/* A random number of segments that still fits; at least one */
+static unsigned int random_nsegs(struct rnd_state *rnd,
+				 const struct rpcrdma2_hdr *h, unsigned int chunks)
 {
 	unsigned int left = RPCRDMA2_MAX_SEGMENTS - h->h_nsegs - chunks + 1;
 
 	return 1 + prandom_u32_state(rnd) % min(left, 8U);
 }
 
-static void any_reads(struct rnd_state *rnd, struct rpcrdma2_hdr *h)
+static void random_reads(struct rnd_state *rnd, struct rpcrdma2_hdr *h)
 {
 	u32 position = h->h_proc == RDMA2_NOMSG ? 0 :
 		       40 + prandom_u32_state(rnd) % 8 * 4;
 	unsigned int i;
 
 	for (i = 0; i < h->h_nreads; i++) {
-		any_chunk(rnd, h, &h->h_reads[i],
-			  any_nsegs(rnd, h, h->h_nreads - i));
+		random_chunk(rnd, h, &h->h_reads[i],
+			     random_nsegs(rnd, h, h->h_nreads - i));
 		h->h_reads[i].ck_position = position;
-		/* the Position-Zero chunk takes nothing out of the message */
+		/* the Position-Zero chunk removes nothing from the message */
 		if (!position)
 			position = 40;
 		else
@@ -349,37 +346,37 @@ static void any_reads(struct rnd_state *rnd, struct rpcrdma2_hdr *h)
 	}
 }
 
-static void any_call(struct rnd_state *rnd, struct rpcrdma2_hdr *h)
+static void random_call(struct rnd_state *rnd, struct rpcrdma2_hdr *h)
 {
 	unsigned int i;
 
 	h->h_nreads = prandom_u32_state(rnd) % 5 + (h->h_proc == RDMA2_NOMSG);
-	any_reads(rnd, h);
+	random_reads(rnd, h);
 	h->h_nwrites = prandom_u32_state(rnd) % 5;
 	for (i = 0; i < h->h_nwrites; i++)
-		any_chunk(rnd, h, &h->h_writes[i],
-			  any_nsegs(rnd, h, h->h_nwrites - i + 1));
+		random_chunk(rnd, h, &h->h_writes[i],
+			     random_nsegs(rnd, h, h->h_nwrites - i + 1));
 	h->h_has_reply = prandom_u32_state(rnd) % 2;
 	if (h->h_has_reply)
-		any_chunk(rnd, h, &h->h_reply, any_nsegs(rnd, h, 1));
+		random_chunk(rnd, h, &h->h_reply, random_nsegs(rnd, h, 1));
 	if (h->h_vers == RPCRDMA2_VERS_TWO && h->h_nsegs)
 		h->h_inv_handle =
 			h->h_segs[prandom_u32_state(rnd) % h->h_nsegs].rs_handle;
 }
 
-static void any_reply(struct rnd_state *rnd, struct rpcrdma2_hdr *h)
+static void random_reply(struct rnd_state *rnd, struct rpcrdma2_hdr *h)
 {
 	unsigned int i;
 
 	h->h_nwrites = prandom_u32_state(rnd) % 9;
 	for (i = 0; i < h->h_nwrites; i++)
-		any_chunk(rnd, h, &h->h_writes[i], prandom_u32_state(rnd) % 6);
+		random_chunk(rnd, h, &h->h_writes[i], prandom_u32_state(rnd) % 6);
 	h->h_has_reply = h->h_proc == RDMA2_NOMSG;
 	if (h->h_has_reply)
-		any_chunk(rnd, h, &h->h_reply, 8);
+		random_chunk(rnd, h, &h->h_reply, 8);
 }
 
-static void any_hdr(struct rnd_state *rnd, struct rpcrdma2_hdr *h)
+static void random_hdr(struct rnd_state *rnd, struct rpcrdma2_hdr *h)
 {
 	memset(h, 0, sizeof(*h));
 	h->h_xid = prandom_u32_state(rnd);
@@ -388,13 +385,13 @@ static void any_hdr(struct rnd_state *rnd, struct rpcrdma2_hdr *h)
 	h->h_proc = prandom_u32_state(rnd) % 2;
 	h->h_direction = prandom_u32_state(rnd) % 2;
 	if (h->h_direction == RDMA2_CALL)
-		any_call(rnd, h);
+		random_call(rnd, h);
 	else
-		any_reply(rnd, h);
+		random_reply(rnd, h);
 	h->h_len = rpcrdma2_hdr_size(h);
 }
 
-/* Generated headers come back field for field. */
+/* The decoder reproduces all fields of a random header. */
 static void round_trip(struct kunit *test)
 {
 	struct rpcrdma2_hdr *want = hdr_new(test);
@@ -406,10 +403,8 @@ static void round_trip(struct kunit *test)
 
 	prandom_seed_state(&rnd, SEED);
 	for (i = 0; i < ROUNDS; i++) {
-		/* Arrange */
-		any_hdr(&rnd, want);
+		random_hdr(&rnd, want);
 
-		/* Act */
 		send_hdr(test, &w, want);
 		memcpy(m->word, w.data, w.len);
 		m->count = w.len / XDR_UNIT;
@@ -421,13 +416,12 @@ static void round_trip(struct kunit *test)
 		KUNIT_ASSERT_EQ_MSG(test, judge_words(test, got, m), RDMA2_OK,
 				    "round %u", i);
 
-		/* Assert */
 		KUNIT_ASSERT_MEMEQ(test, got, want, sizeof(*got));
 		kunit_kfree(test, w.data);
 	}
 }
 
-/* Memory for a header is never short: the longest segments, in all chunks. */
+/* The largest header fits RPCRDMA2_HDR_MAX: it has the longest segments, in all chunks. */
 static void largest_header(struct kunit *test)
 {
 	struct rpcrdma2_hdr *h = hdr_new(test);
@@ -445,7 +439,7 @@ static void largest_header(struct kunit *test)
 }
 
 static struct kunit_case sendable_cases[] = {
-	KUNIT_CASE_PARAM(strict_on_sending, refusal_gen_params),
+	KUNIT_CASE_PARAM(encoder_checks, refusal_gen_params),
 	KUNIT_CASE(largest_header),
 	KUNIT_CASE(round_trip),
 	{ }

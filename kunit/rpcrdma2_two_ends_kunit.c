@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two ends and what is on its way between them: each changes its sizes when it
- * likes, and what either says of them takes its time. Messages of one direction
- * keep their order; how long one is on its way, or lies there until it is looked
- * at, is a matter of chance.
+ * Simulates two ends and the messages between them. Each end changes its sizes at random
+ * times, and announces them with a delay. Messages in one direction keep their order; the
+ * delay of a message is random.
  *
- * The promises that hold whatever the order of events is: no message is longer than the
- * Receives that its peer has by then (C-028, C-034), no end has more messages about
- * properties under way than Receives are kept for them (2.3, S27), none refuses a Reply
- * that its peer has a right to by what both have said so far (S14), and in the end each
- * knows the other.
+ * For every order of events the test checks these rules: no message is longer than the
+ * peer's Receives at its arrival (C-028, C-034). No end has more property messages under
+ * way than there are Receives for them (2.3, S27). No end refuses a Reply that its
+ * announcements permit (S14). Finally both ends know each other's values.
  */
 #include <linux/container_of.h>
 #include <linux/jiffies.h>
@@ -20,15 +18,15 @@
 #define RUNS		300
 #define STEPS		300
 #define LINE		64	/* messages under way in one direction */
-#define BYTES		256	/* of a message about properties */
+#define BYTES		256	/* of a property message */
 
 /**
  * struct parcel - a message under way
- * @due: when it is looked at, in jiffies
- * @len: bytes
- * @reply: bytes of the Reply to this Call, as long as one may be inline; or 0
- * @needed: bytes of a Reply that this error refuses; or 0
- * @control: it is about properties, and @data has it; else it is any other
+ * @due: time of its handling, in jiffies
+ * @len: length in bytes
+ * @reply: length of the Reply to this Call, the inline maximum; or 0
+ * @needed: length of the Reply that this error refuses; or 0
+ * @control: a property message, stored in @data
  * @data: the message
  */
 struct parcel {
@@ -43,23 +41,23 @@ struct parcel {
 /**
  * struct end - one end
  * @ex: its properties
- * @world: both ends
- * @set: bytes of its Receives as the administrator has them
- * @wish: and as the peer has asked for them
- * @have: as they are
- * @send: bytes of its largest Send as the administrator has it
- * @xid: of its next message
- * @line: what has been sent to it
- * @first: the first one there
- * @count: how many there are
- * @controls: messages of it about properties under way
+ * @world: the simulation
+ * @configured: size of its Receives, as configured
+ * @requested: size of Receives that the peer requested
+ * @actual: actual size of its Receives
+ * @send: size of its largest Send, as configured
+ * @xid: XID of its next message
+ * @line: messages under way to this end
+ * @first: oldest message in @line
+ * @count: number of messages in @line
+ * @controls: property messages of this end under way
  */
 struct end {
 	struct rpcrdma2_exchange	ex;
 	struct world			*world;
-	u32				set;
-	u32				wish;
-	u32				have;
+	u32				configured;
+	u32				requested;
+	u32				actual;
 	u32				send;
 	u32				xid;
 	struct parcel			line[LINE];
@@ -69,16 +67,16 @@ struct end {
 };
 
 /**
- * struct world - both ends
- * @test: what it is for
- * @ends: the requester first
+ * struct world - the simulation
+ * @test: test case
+ * @ends: both ends, the requester first
  * @now: jiffies
- * @seed: of what is left to chance
- * @run: one in which an end was not as it should be can be looked at by itself
- * @slow: messages may be under way for longer than an answer is waited for
- * @too_long: messages that were longer than a Receive
- * @most: messages about properties that one end had under way
- * @msg: to work with
+ * @seed: state of the random numbers
+ * @run: number of the run, to repeat a single one
+ * @slow: the delay of messages may exceed the wait for an answer
+ * @too_long: number of messages that exceeded a Receive
+ * @most: maximum number of property messages that one end had under way
+ * @msg: scratch memory
  */
 struct world {
 	struct kunit		*test;
@@ -92,15 +90,15 @@ struct world {
 	struct rpcrdma2_msg	msg;
 };
 
-static u32 chance(struct world *wd, u32 below)
+static u32 random_below(struct world *wd, u32 below)
 {
 	wd->seed = wd->seed * 1664525 + 1013904223;
 	return (wd->seed >> 8) % below;
 }
 
-static u32 any_size(struct world *wd)
+static u32 random_size(struct world *wd)
 {
-	return 4096 << chance(wd, 5);
+	return 4096 << random_below(wd, 5);
 }
 
 static struct end *peer_of(struct world *wd, struct end *en)
@@ -108,12 +106,12 @@ static struct end *peer_of(struct world *wd, struct end *en)
 	return &wd->ends[en == wd->ends];
 }
 
-/* How long a message is under way; now and then its end is slow. */
+/* The delay of a message; some are slow. */
 static unsigned long delay(struct world *wd)
 {
-	if (wd->slow && !chance(wd, 10))
-		return chance(wd, 100 * HZ);
-	return chance(wd, HZ / 2);
+	if (wd->slow && !random_below(wd, 10))
+		return random_below(wd, 100 * HZ);
+	return random_below(wd, HZ / 2);
 }
 
 static struct parcel *post(struct world *wd, struct end *en)
@@ -133,7 +131,7 @@ static struct parcel *post(struct world *wd, struct end *en)
 	return pa;
 }
 
-/* Now and then there is no memory for a message that is no answer. */
+/* The Send of a message that is not an answer fails sometimes. */
 static int post_control(struct rpcrdma2_exchange *ex, struct rpcrdma2_hdr *h,
 			struct rpcrdma2_propmsg *pm)
 {
@@ -142,7 +140,7 @@ static int post_control(struct rpcrdma2_exchange *ex, struct rpcrdma2_hdr *h,
 	struct parcel *pa;
 	int len;
 
-	if (!h && ex->ex_sent != RDMA2_OPT_CONNPROP && !chance(wd, 10))
+	if (!h && ex->ex_sent != RDMA2_OPT_CONNPROP && !random_below(wd, 10))
 		return -ENOMEM;
 	if (!h)
 		pm->pm_xid = en->xid++;
@@ -156,7 +154,7 @@ static int post_control(struct rpcrdma2_exchange *ex, struct rpcrdma2_hdr *h,
 	return 0;
 }
 
-/* Limits are looked at when a message is sent. */
+/* The ends read their limits when they send. */
 static void changed(struct rpcrdma2_exchange *ex)
 {
 }
@@ -165,8 +163,8 @@ static void resize(struct rpcrdma2_exchange *ex, u32 bytes)
 {
 	struct end *en = container_of(ex, struct end, ex);
 
-	en->wish = bytes;
-	en->have = min(en->have, bytes);
+	en->requested = bytes;
+	en->actual = min(en->actual, bytes);
 }
 
 static void count(enum rpcrdma2_props_counter which, u32 n)
@@ -180,15 +178,15 @@ static const struct rpcrdma2_props_ops ops = {
 	.count		= count,
 };
 
-/* C-032: what is larger is there at once; C-033: nothing gets smaller. */
-static void converse(struct world *wd, struct end *en)
+/* C-032: larger Receives are available at once; C-033: Receives do not shrink. */
+static void update_properties(struct world *wd, struct end *en)
 {
-	en->have = max(en->have, min(en->set, en->wish));
-	rpcrdma2_exchange_resize(&en->ex, en->have, en->send);
+	en->actual = max(en->actual, min(en->configured, en->requested));
+	rpcrdma2_exchange_resize(&en->ex, en->actual, en->send);
 	rpcrdma2_exchange_send_next(&en->ex, wd->now);
 }
 
-static void look_at(struct world *wd, struct end *en, struct parcel *pa)
+static void handle_control(struct world *wd, struct end *en, struct parcel *pa)
 {
 	struct rpcrdma2_msg *msg = &wd->msg;
 
@@ -199,7 +197,7 @@ static void look_at(struct world *wd, struct end *en, struct parcel *pa)
 	rpcrdma2_exchange_answer(&en->ex, msg, wd->now);
 }
 
-/* A Reply as long as its Call lets it be, or an error */
+/* A Reply of the length that the Call permits, or an error */
 static void reply(struct world *wd, struct end *en, u32 bytes)
 {
 	struct parcel *pa = post(wd, en);
@@ -219,20 +217,20 @@ static void arrive(struct world *wd, struct end *en)
 
 		en->first = (en->first + 1) % LINE;
 		en->count--;
-		wd->too_long += pa->len > en->have;
+		wd->too_long += pa->len > en->actual;
 		rpcrdma2_exchange_received(&en->ex, wd->now);
 		if (pa->control)
-			look_at(wd, en, pa);
+			handle_control(wd, en, pa);
 		if (pa->reply)
 			reply(wd, en, pa->reply);
 		if (pa->needed)
 			rpcrdma2_exchange_reply_refused(&en->ex, pa->needed);
-		converse(wd, en);
+		update_properties(wd, en);
 	}
 }
 
-/* A Call, as long as one may be, that has a Reply as long as one may be */
-static void talk(struct world *wd, struct end *en)
+/* A Call of maximum length with a Reply of maximum length */
+static void send_call(struct world *wd, struct end *en)
 {
 	struct parcel *pa;
 
@@ -245,20 +243,20 @@ static void talk(struct world *wd, struct end *en)
 
 static void step(struct world *wd)
 {
-	struct end *en = &wd->ends[chance(wd, 2)];
+	struct end *en = &wd->ends[random_below(wd, 2)];
 
-	wd->now += chance(wd, wd->slow ? 4 * HZ : HZ / 4);
-	switch (chance(wd, 6)) {
+	wd->now += random_below(wd, wd->slow ? 4 * HZ : HZ / 4);
+	switch (random_below(wd, 6)) {
 	case 0:
-		en->set = any_size(wd);
-		converse(wd, en);
+		en->configured = random_size(wd);
+		update_properties(wd, en);
 		break;
 	case 1:
-		en->send = any_size(wd);
-		converse(wd, en);
+		en->send = random_size(wd);
+		update_properties(wd, en);
 		break;
 	default:
-		talk(wd, en);
+		send_call(wd, en);
 	}
 	arrive(wd, &wd->ends[0]);
 	arrive(wd, &wd->ends[1]);
@@ -278,12 +276,12 @@ static void begin(struct world *wd, unsigned int marked)
 		rpcrdma2_exchange_init(&en->ex, &ops, i);
 		if (!(marked & BIT(i)))
 			memset(able->pr_mark, 0, sizeof(able->pr_mark));
-		en->set = any_size(wd);
-		en->have = en->set;
-		en->wish = RPCRDMA2_INLINE_MAX;
-		en->send = any_size(wd);
+		en->configured = random_size(wd);
+		en->actual = en->configured;
+		en->requested = RPCRDMA2_INLINE_MAX;
+		en->send = random_size(wd);
 		en->xid = i << 31;
-		able->pr_rbsiz = en->have;
+		able->pr_rbsiz = en->actual;
 		able->pr_sbsiz = en->send;
 		able->pr_brs = RDMA2_BKREQSUP_INLINE;
 	}
@@ -296,7 +294,7 @@ static void begin(struct world *wd, unsigned int marked)
 	}
 }
 
-/* Nothing changes any more, and some messages go both ways. */
+/* The values remain constant, and some messages go in both directions. */
 static void end(struct world *wd)
 {
 	unsigned int i;
@@ -305,8 +303,8 @@ static void end(struct world *wd)
 	for (i = 0; i < 640 || wd->ends[0].count || wd->ends[1].count; i++) {
 		wd->now += HZ / 4;
 		if (i < 640 && !(i % 16)) {
-			talk(wd, &wd->ends[0]);
-			talk(wd, &wd->ends[1]);
+			send_call(wd, &wd->ends[0]);
+			send_call(wd, &wd->ends[1]);
 		}
 		arrive(wd, &wd->ends[0]);
 		arrive(wd, &wd->ends[1]);
@@ -317,7 +315,7 @@ static void end(struct world *wd)
 		KUNIT_ASSERT_FALSE(wd->test, rpcrdma2_exchange_busy(&en->ex));
 		KUNIT_ASSERT_EQ_MSG(wd->test, en->ex.ex_peer.pp_now.pr_rbsiz,
 				    peer->ex.ex_announced.pr_rbsiz, "run %u", wd->run);
-		KUNIT_ASSERT_LE(wd->test, en->ex.ex_announced.pr_rbsiz, en->have);
+		KUNIT_ASSERT_LE(wd->test, en->ex.ex_announced.pr_rbsiz, en->actual);
 		if (!rpcrdma2_props_marked(&peer->ex.ex_supported) ||
 		    !rpcrdma2_props_marked(&en->ex.ex_supported))
 			continue;
@@ -328,7 +326,7 @@ static void end(struct world *wd)
 	}
 }
 
-static void meet_and_change(struct kunit *test, bool slow)
+static void run_simulation(struct kunit *test, bool slow)
 {
 	struct world *wd = kunit_kzalloc(test, sizeof(*wd), GFP_KERNEL);
 	unsigned int i;
@@ -350,21 +348,21 @@ static void meet_and_change(struct kunit *test, bool slow)
 	}
 }
 
-/* C-028 C-034 S27: no answer takes longer than half a second. */
-static void s27_ends_that_are_quick(struct kunit *test)
+/* C-028 C-034 S27: all answers arrive within half a second. */
+static void s27_quick_ends(struct kunit *test)
 {
-	meet_and_change(test, false);
+	run_simulation(test, false);
 }
 
-/* C-028 C-034 S16: some answers take much longer than it is waited for them. */
-static void s16_ends_that_are_slow(struct kunit *test)
+/* C-028 C-034 S16: some answers take much longer than an end waits for them. */
+static void s16_slow_ends(struct kunit *test)
 {
-	meet_and_change(test, true);
+	run_simulation(test, true);
 }
 
 static struct kunit_case two_ends_cases[] = {
-	KUNIT_CASE(s27_ends_that_are_quick),
-	KUNIT_CASE(s16_ends_that_are_slow),
+	KUNIT_CASE(s27_quick_ends),
+	KUNIT_CASE(s16_slow_ends),
 	{ }
 };
 
