@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What counts as the address of a peer with RoCE or InfiniBand.
+ * The address that identifies a peer with RoCE or InfiniBand.
  */
 #include <kunit/test.h>
 
@@ -45,7 +45,7 @@ static void gid_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_gid_counts(&c->rt), c->want);
 }
 
-static bool same(struct sockaddr_in6 a, struct sockaddr_in6 b)
+static bool same_address(struct sockaddr_in6 a, struct sockaddr_in6 b)
 {
 	return rpc_cmp_addr((struct sockaddr *)&a, (struct sockaddr *)&b);
 }
@@ -59,11 +59,11 @@ static void link_addresses(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, a.sin6_family, AF_INET6);
 	KUNIT_EXPECT_MEMEQ(test, &a.sin6_addr, want, sizeof(want));
-	KUNIT_EXPECT_TRUE(test, same(a, a));
-	KUNIT_EXPECT_FALSE(test, same(a, svc2_link_address(router)));
+	KUNIT_EXPECT_TRUE(test, same_address(a, a));
+	KUNIT_EXPECT_FALSE(test, same_address(a, svc2_link_address(router)));
 }
 
-/* S46: a peer does not count as another by its choice of a path. LIDs of OPA have 32 bits. */
+/* S46: the choice of a path does not change a peer's address. LIDs of OPA have 32 bits. */
 static void lid_addresses(struct kunit *test)
 {
 	static const u8 want[] = {
@@ -72,11 +72,11 @@ static void lid_addresses(struct kunit *test)
 	struct sockaddr_in6 a = svc2_lid_address(0xc5a7133b, 2);
 
 	KUNIT_EXPECT_MEMEQ(test, &a.sin6_addr, want, sizeof(want));
-	KUNIT_EXPECT_TRUE(test, same(a, svc2_lid_address(0xc5a71338, 2)));
-	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0xc5a7133c, 2)));
-	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0xc5a71337, 2)));
-	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0xc5a6133b, 2)));
-	KUNIT_EXPECT_FALSE(test, same(a, svc2_lid_address(0xc5a7133b, 0)));
+	KUNIT_EXPECT_TRUE(test, same_address(a, svc2_lid_address(0xc5a71338, 2)));
+	KUNIT_EXPECT_FALSE(test, same_address(a, svc2_lid_address(0xc5a7133c, 2)));
+	KUNIT_EXPECT_FALSE(test, same_address(a, svc2_lid_address(0xc5a71337, 2)));
+	KUNIT_EXPECT_FALSE(test, same_address(a, svc2_lid_address(0xc5a6133b, 2)));
+	KUNIT_EXPECT_FALSE(test, same_address(a, svc2_lid_address(0xc5a7133b, 0)));
 }
 
 static struct kunit_case address_suite_cases[] = {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a Call of the server looks like on the wire, and which of its answers
- * ends it, and how: svcrdma2/pure.h.
+ * The header of the server's Calls, and the verdict on their answers: svcrdma2/pure.h.
  */
 #include <linux/module.h>
 
@@ -13,8 +12,8 @@
 
 #define XID	0x0badcafe
 
-static void header_is(struct kunit *test, u32 vers, const u32 *want,
-		      unsigned int nwords)
+static void expect_header(struct kunit *test, u32 vers, const u32 *want,
+			  unsigned int nwords)
 {
 	struct rpcrdma2_hdr *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
 	struct wire w;
@@ -22,7 +21,7 @@ static void header_is(struct kunit *test, u32 vers, const u32 *want,
 	__be32 *p;
 
 	KUNIT_ASSERT_NOT_NULL(test, h);
-	/* what was there before does not shine through */
+	/* Stale contents of the header must not remain. */
 	memset(h, 0xff, sizeof(*h));
 	svc2_callback_header(h, vers, XID, 16);
 	KUNIT_EXPECT_EQ(test, h->h_nsegs, 0);
@@ -39,7 +38,7 @@ static void b15_call_in_version_one(struct kunit *test)
 {
 	static const u32 want[] = { XID, 1, 16, RDMA2_MSG, 0, 0, 0 };
 
-	header_is(test, RPCRDMA2_VERS_ONE, want, ARRAY_SIZE(want));
+	expect_header(test, RPCRDMA2_VERS_ONE, want, ARRAY_SIZE(want));
 }
 
 static void c036_s25_call_in_version_two(struct kunit *test)
@@ -48,14 +47,14 @@ static void c036_s25_call_in_version_two(struct kunit *test)
 		XID, 2, 16, RDMA2_MSG, RDMA2_CALL, 0, 0, 0, 0
 	};
 
-	header_is(test, RPCRDMA2_VERS_TWO, want, ARRAY_SIZE(want));
+	expect_header(test, RPCRDMA2_VERS_TWO, want, ARRAY_SIZE(want));
 }
 
-/* What both ends have announced, and what may be sent then, in version 1 and 2 */
+/* The levels that both ends have announced, and the permitted level in versions 1 and 2 */
 static const struct level_case {
 	const char	*desc;
-	u32		able;
-	u32		told;
+	u32		supported;
+	u32		announced;
 	u32		peer;
 	u32		want[2];
 } level_cases[] = {
@@ -78,26 +77,26 @@ static void levels(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ex);
 	rpcrdma2_exchange_init(ex, NULL, true);
-	ex->ex_supported.pr_brs = c->able;
-	ex->ex_announced.pr_brs = c->told;
+	ex->ex_supported.pr_brs = c->supported;
+	ex->ex_announced.pr_brs = c->announced;
 	ex->ex_peer.pp_now.pr_brs = c->peer;
 	for (vers = 1; vers <= 2; vers++)
 		KUNIT_EXPECT_EQ_MSG(test, rpcrdma2_backward_level(ex, vers),
 				    c->want[vers - 1], "version %u", vers);
 }
 
-static void b05_calls_given_up_keep_their_credit(struct kunit *test)
+static void b05_abandoned_calls_hold_credit(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, svc2_backward_window(0, 4, 0), 1);
 	KUNIT_EXPECT_EQ(test, svc2_backward_window(0, 4, 1), 0);
 	KUNIT_EXPECT_EQ(test, svc2_backward_window(1, 4, 1), 0);
 	KUNIT_EXPECT_EQ(test, svc2_backward_window(16, 4, 1), 3);
 	KUNIT_EXPECT_EQ(test, svc2_backward_window(16, 16, 16), 0);
-	/* a grant that got smaller */
+	/* The peer lowers its grant. */
 	KUNIT_EXPECT_EQ(test, svc2_backward_window(2, 16, 5), 0);
 }
 
-static void errors_in_a_row(struct kunit *test)
+static void consecutive_errors(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, svc2_backward_pause(1), 0);
 	KUNIT_EXPECT_EQ(test, svc2_backward_pause(17), 1);
@@ -120,7 +119,7 @@ struct answer_case {
 	u32		written;	/* in the Write chunk */
 	u32		placed;		/* in the Reply chunk */
 	u32		length;
-	u32		write_max;	/* what was offered */
+	u32		write_max;	/* lengths of the offered chunks */
 	u32		reply_max;
 	u32		want;
 };
@@ -238,8 +237,8 @@ static struct kunit_case backchannel_cases[] = {
 	KUNIT_CASE(b15_call_in_version_one),
 	KUNIT_CASE(c036_s25_call_in_version_two),
 	KUNIT_CASE_PARAM(levels, levels_gen_params),
-	KUNIT_CASE(b05_calls_given_up_keep_their_credit),
-	KUNIT_CASE(errors_in_a_row),
+	KUNIT_CASE(b05_abandoned_calls_hold_credit),
+	KUNIT_CASE(consecutive_errors),
 	KUNIT_CASE_PARAM(answers, answers_gen_params),
 	{}
 };

@@ -1,63 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls of the server that were given up with memory exposed: for which of them an answer
- * is waited for, and how their memory regions are taken back.
+ * Abandoned Calls of the server with exposed memory: the wait for a late answer, and the
+ * revocation of their memory regions.
  */
 #include <kunit/test.h>
 
 #include "../svcrdma2/svcrdma2.h"
 #include "fake_mr.h"
 
-/* svc2_bc_send_request() alone has an event */
+/* Only svc2_bc_send_request() has an event. */
 #define _SVCRDMA2_TRACE_H
 #define trace_svc2_backward_call(sp, h, len, ret)	((void)(h))
 
-/* one that never ends has its time at once */
+/* A short timeout makes a stalled revocation fail at once. */
 static unsigned long revoke_timeout;
 #undef SVC2_REVOKE_TIMEOUT
 #define SVC2_REVOKE_TIMEOUT revoke_timeout
 
-/* The wait for an answer takes no time: counted, with what comes meanwhile */
+/* The wait for an answer takes no time: the macro counts it, and simulates events during it. */
 static unsigned int waited;
-static void come_meanwhile(void);
+static void simulate_events(void);
 #include <linux/wait_bit.h>
 #undef wait_var_event_timeout
 #define wait_var_event_timeout(var, condition, timeout) ({		\
 	waited++;							\
-	come_meanwhile();						\
+	simulate_events();						\
 	(condition) ? 1 : 0;						\
 })
 
 #include "../svcrdma2/backchannel.c"
 
-/*
- * The wait for an answer. Receives are those of svcrdma2_credits_kunit.c.
- */
+/* The wait for an answer. The Receives come from svcrdma2_credits_kunit.c. */
 
 #define CALLS	4
 
 /**
- * struct dead - a Call that was given up
- * @rqst: what the RPC client sees
- * @region: what it exposes
- * @sc: it
+ * struct call - an abandoned Call
+ * @rqst: request of the RPC client
+ * @region: the only exposed region
+ * @sc: the Call itself
  */
-struct dead {
+struct call {
 	struct rpc_rqst		rqst;
 	struct list_head	region;
 	struct svc2_callback	*sc;
 };
 
 /**
- * struct fixture - a connection, and Calls that its peer has
+ * struct fixture - a connection, and Calls that its peer has received
  * @sp: connection
- * @bc: as the RPC client sees it
- * @calls: of xid 0 and up
+ * @bc: the RPC client's view of the connection
+ * @calls: Calls of XID 0 and up
  */
 struct fixture {
 	struct svc2_xprt	sp;
 	struct backchannel	*bc;
-	struct dead		calls[CALLS];
+	struct call		calls[CALLS];
 };
 
 static int late_init(struct kunit *test)
@@ -74,7 +72,7 @@ static int late_init(struct kunit *test)
 	spin_lock_init(&xprt->transport_lock);
 	f->sp.sp_backward_max = CALLS;
 	for (i = 0; i < CALLS; i++) {
-		struct dead *de = &f->calls[i];
+		struct call *de = &f->calls[i];
 		struct svc2_callback *sc;
 
 		sc = kunit_kzalloc(test, sizeof(*sc), GFP_KERNEL);
@@ -92,28 +90,28 @@ static int late_init(struct kunit *test)
 	return 0;
 }
 
-static void answer_comes(struct fixture *f, unsigned int number)
+static void receive_answer(struct fixture *f, unsigned int number)
 {
 	struct rpcrdma2_msg msg = { .mg_hdr.h_xid = number };
 
 	svc2_bc_late_reply(&f->sp, &f->bc->bc_xprt, &msg);
 }
 
-/* An answer, or the end of the connection, that comes during a wait */
+/* An answer, or the end of the connection, during a wait */
 static struct fixture *answers;
 static unsigned int answered;
 static struct svc2_xprt *detached;
 
-static void come_meanwhile(void)
+static void simulate_events(void)
 {
 	if (answers)
-		answer_comes(answers, answered);
+		receive_answer(answers, answered);
 	if (detached)
 		set_bit(XPT_DEAD, &detached->sp_xprt.xpt_flags);
 }
 
-/* Return: whether the end of the Call waits, for as long as the peer is silent. */
-static bool waits(struct dead *de)
+/* Return: true if the end of the Call waits for an answer. */
+static bool waits_for_answer(struct call *de)
 {
 	unsigned int before = waited;
 
@@ -122,72 +120,72 @@ static bool waits(struct dead *de)
 }
 
 /*
- * C-009: a peer that has let one Call wait in vain is not waited for again until it
- * answers.
+ * C-009: after a wait without an answer, the server does not wait for this peer again until
+ * the peer answers a Call.
  */
-static void c009_a_silent_peer_is_waited_for_once(struct kunit *test)
+static void c009_silent_peer(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	KUNIT_EXPECT_TRUE(test, waits(&f->calls[0]));
-	KUNIT_EXPECT_FALSE(test, waits(&f->calls[1]));
-	KUNIT_EXPECT_FALSE(test, waits(&f->calls[2]));
-	/* late for that, and nothing of it is exposed for this answer any more */
-	answer_comes(f, 1);
+	KUNIT_EXPECT_TRUE(test, waits_for_answer(&f->calls[0]));
+	KUNIT_EXPECT_FALSE(test, waits_for_answer(&f->calls[1]));
+	KUNIT_EXPECT_FALSE(test, waits_for_answer(&f->calls[2]));
+	/* This answer is too late for its Call, but shows that the peer is alive. */
+	receive_answer(f, 1);
 	KUNIT_EXPECT_FALSE(test, f->calls[1].sc->sc_late);
-	KUNIT_EXPECT_TRUE(test, waits(&f->calls[3]));
+	KUNIT_EXPECT_TRUE(test, waits_for_answer(&f->calls[3]));
 }
 
-/* C-009: one that answers what was given up is waited for each time. */
-static void c009_a_slow_peer_is_waited_for(struct kunit *test)
+/* C-009: the server waits for every late answer of a slow peer. */
+static void c009_slow_peer(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
 	answers = f;
 	for (answered = 0; answered < CALLS - 1; answered++) {
-		KUNIT_EXPECT_TRUE(test, waits(&f->calls[answered]));
+		KUNIT_EXPECT_TRUE(test, waits_for_answer(&f->calls[answered]));
 		KUNIT_EXPECT_TRUE(test, f->calls[answered].sc->sc_late);
 	}
 	answers = NULL;
 	KUNIT_EXPECT_FALSE(test, f->sp.sp_silent);
-	/* one that has answered before the end is not */
-	answer_comes(f, CALLS - 1);
-	KUNIT_EXPECT_FALSE(test, waits(&f->calls[CALLS - 1]));
+	/* A Call with an answer does not wait. */
+	receive_answer(f, CALLS - 1);
+	KUNIT_EXPECT_FALSE(test, waits_for_answer(&f->calls[CALLS - 1]));
 	KUNIT_EXPECT_FALSE(test, f->sp.sp_silent);
 }
 
-/* The end of the connection ends the wait, and no other begins. */
-static void c009_a_peer_that_is_gone(struct kunit *test)
+/* The end of the connection ends a wait, and prevents later ones. */
+static void c009_lost_peer(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
 	detached = &f->sp;
-	KUNIT_EXPECT_TRUE(test, waits(&f->calls[0]));
+	KUNIT_EXPECT_TRUE(test, waits_for_answer(&f->calls[0]));
 	detached = NULL;
 	KUNIT_EXPECT_FALSE(test, f->sp.sp_silent);
-	KUNIT_EXPECT_FALSE(test, waits(&f->calls[1]));
+	KUNIT_EXPECT_FALSE(test, waits_for_answer(&f->calls[1]));
 }
 
-/* S46: nor is any while as many tasks as may wait do, of whatever connection. */
-static void s46_few_wait(struct kunit *test)
+/* S46: a limit applies to the waiting tasks of all connections together. */
+static void s46_waiter_limit(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
 	atomic_set(&svc2_bc_late_waiters, SVC2_BC_LATE_MAX);
-	KUNIT_EXPECT_FALSE(test, waits(&f->calls[0]));
+	KUNIT_EXPECT_FALSE(test, waits_for_answer(&f->calls[0]));
 	KUNIT_EXPECT_EQ(test, atomic_read(&svc2_bc_late_waiters), SVC2_BC_LATE_MAX);
-	/* which says nothing of the peer */
+	/* A peer does not count as silent because of that limit. */
 	atomic_set(&svc2_bc_late_waiters, SVC2_BC_LATE_MAX - 1);
-	KUNIT_EXPECT_TRUE(test, waits(&f->calls[1]));
+	KUNIT_EXPECT_TRUE(test, waits_for_answer(&f->calls[1]));
 	KUNIT_EXPECT_EQ(test, atomic_read(&svc2_bc_late_waiters), SVC2_BC_LATE_MAX - 1);
 	atomic_set(&svc2_bc_late_waiters, 0);
 }
 
 static struct kunit_case late_cases[] = {
-	KUNIT_CASE(c009_a_silent_peer_is_waited_for_once),
-	KUNIT_CASE(c009_a_slow_peer_is_waited_for),
-	KUNIT_CASE(c009_a_peer_that_is_gone),
-	KUNIT_CASE(s46_few_wait),
+	KUNIT_CASE(c009_silent_peer),
+	KUNIT_CASE(c009_slow_peer),
+	KUNIT_CASE(c009_lost_peer),
+	KUNIT_CASE(s46_waiter_limit),
 	{}
 };
 
@@ -198,20 +196,21 @@ static struct kunit_suite late_suite = {
 };
 
 /*
- * The end: memory regions are taken back whether the device says so in time or not (R8).
+ * The end of a Call: the server takes memory regions back, even if the device reports their
+ * invalidation too late (R8).
  *
- * Over a device that takes what it is given and reports what a case has it report.
+ * The fake device accepts all work requests, and test cases report their completion.
  */
 
 /**
- * struct revocation - a connection, and a Call that offers a page
+ * struct revocation - a connection, and a Call that exposes a page
  * @sp: connection
  * @fake: its verbs objects
- * @report: the send CQ
- * @last: work request that was posted last
- * @reports: the device reports what is posted
- * @drains: the Send Queue was drained while the page was exposed, this often
- * @callback: it
+ * @report: work item that completes the last request
+ * @last: last work request posted
+ * @reports: the device completes work requests at once
+ * @drains: drains of the Send Queue while the page was exposed
+ * @callback: the Call
  */
 struct revocation {
 	struct svc2_xprt	sp;
@@ -244,7 +243,7 @@ static void report(struct work_struct *work)
 	wc.wr_cqe->done(&f->fake.cq, &wc);
 }
 
-static void sent(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
+static void send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
 {
 }
 
@@ -272,13 +271,13 @@ static void revoke_exit(struct kunit *test)
 		fake_conn_exit(&f->fake);
 }
 
-/* The Call is posted, and its Send is done. */
+/* Posts the Call, and completes its Send. */
 static void begin(struct kunit *test)
 {
 	struct revocation *f = test->priv;
 	struct rpcrdma2_exposed *ex = &f->callback.sc_exposed;
 	struct ib_send_wr send = { .opcode = IB_WR_SEND }, *first = &send;
-	struct rpcrdma2_post post = { .po_signal = true, .po_done = sent };
+	struct rpcrdma2_post post = { .po_signal = true, .po_done = send_done };
 	unsigned int wrs;
 
 	KUNIT_ASSERT_EQ(test, fake_expose(&f->sp.sp_conn, ex), 0);
@@ -289,8 +288,8 @@ static void begin(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_exposed(ex));
 }
 
-/* Regions and entries are all there. */
-static void ends_whole(struct kunit *test)
+/* All regions and entries are back. */
+static void expect_all_released(struct kunit *test)
 {
 	struct revocation *f = test->priv;
 	struct rpcrdma2_conn *co = &f->sp.sp_conn;
@@ -302,7 +301,7 @@ static void ends_whole(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sq_is_whole(co));
 }
 
-/* R8: the device invalidates the region, and the connection goes on. */
+/* R8: the device invalidates the region, and the connection survives. */
 static void r8_revoked(struct kunit *test)
 {
 	struct revocation *f = test->priv;
@@ -314,7 +313,7 @@ static void r8_revoked(struct kunit *test)
 	flush_work(&f->report);
 	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_NONE);
 	KUNIT_EXPECT_EQ(test, f->sp.sp_conn.co_regions.rg_num_free, 1);
-	ends_whole(test);
+	expect_all_released(test);
 }
 
 static void drained(struct fake_conn *fc)
@@ -325,8 +324,8 @@ static void drained(struct fake_conn *fc)
 }
 
 /*
- * R8: it does not in time, since the peer holds up the Send Queue. The page is
- * taken back when the device has left the queue.
+ * R8: the peer stalls the Send Queue, and the invalidation exceeds its timeout. The server
+ * takes the page back after the drain of the queue.
  */
 static void r8_revoked_too_late(struct kunit *test)
 {
@@ -339,7 +338,7 @@ static void r8_revoked_too_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_STALLED);
 	KUNIT_EXPECT_EQ(test, f->drains, 1);
 	KUNIT_EXPECT_EQ(test, f->last->opcode, IB_WR_LOCAL_INV);
-	ends_whole(test);
+	expect_all_released(test);
 }
 
 static struct kunit_case revoke_cases[] = {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections: how many may wait for an svc thread, what the device and the CM
- * report of one, and what one takes for callbacks.
+ * Connections: the limit on pending requests, events of the device and the CM, and
+ * resources for callbacks.
  *
- * What they are made of is that of the other suites, or nothing. None is made.
+ * The parts of a connection come from the other suites or are stubs; the suite creates no
+ * real connection.
  */
 #include <kunit/test.h>
 
@@ -24,7 +25,7 @@
 #define trace_svc2_event(...)	do { } while (0)
 #define trace_svc2_accept(...)	do { } while (0)
 
-/* objects that were to be allocated; there is no memory for them */
+/* number of allocations, all of which fail */
 static unsigned int created;
 
 static void *fake_kzalloc_node(size_t size)
@@ -33,7 +34,7 @@ static void *fake_kzalloc_node(size_t size)
 	return NULL;
 }
 
-/* event that the connection manager got */
+/* last event passed to the connection manager */
 static enum ib_event_type notified;
 
 static int fake_notify(struct rdma_cm_id *id, enum ib_event_type event)
@@ -55,7 +56,7 @@ struct rpcrdma2_param svc2_receive_size;
 struct rpcrdma2_param svc2_send_size;
 struct rpcrdma2_param svc2_backward;
 
-/* S46: so many requests to connect wait; the next one takes no memory. */
+/* S46: SVC2_BACKLOG limits the pending requests to connect; the next one takes no memory. */
 static void s46_backlog(struct kunit *test)
 {
 	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_CONNECT_REQUEST };
@@ -70,13 +71,13 @@ static void s46_backlog(struct kunit *test)
 	ls->ls_npending = SVC2_BACKLOG - 1;
 	KUNIT_EXPECT_EQ(test, svc2_listen_event(id, &event), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, created, 1);
-	/* one more waits: the CM refuses this, and destroys its identifier */
+	/* The limit is reached: the CM refuses the request, and destroys its identifier. */
 	ls->ls_npending++;
 	KUNIT_EXPECT_EQ(test, svc2_listen_event(id, &event), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, created, 1);
 	KUNIT_EXPECT_EQ(test, ls->ls_npending, SVC2_BACKLOG);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_accept_failures), before + 2);
-	/* one was accepted */
+	/* The server accepts a request. */
 	ls->ls_npending--;
 	KUNIT_EXPECT_EQ(test, svc2_listen_event(id, &event), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, created, 2);
@@ -114,20 +115,20 @@ static struct svc2_xprt *accepted(struct kunit *test)
 	sp->sp_conn.co_id = id;
 	id->context = sp;
 	init_waitqueue_head(&sp->sp_waitq);
-	/* no svc thread takes it up */
+	/* No svc thread handles the connection. */
 	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
 	return sp;
 }
 
-static void ended_for(struct kunit *test, const struct svc2_xprt *sp,
-		      enum rpcrdma2_loss why)
+static void expect_loss(struct kunit *test, const struct svc2_xprt *sp,
+			enum rpcrdma2_loss why)
 {
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&sp->sp_conn), why);
 	KUNIT_EXPECT_EQ(test, test_bit(XPT_CLOSE, &sp->sp_xprt.xpt_flags),
 			why != RPCRDMA2_LOSS_NONE);
 }
 
-/* An event that the queue pair does not survive closes the connection. */
+/* An event that ends the queue pair closes the connection. */
 static void events(struct kunit *test)
 {
 	const struct event_case *c = test->param_value;
@@ -136,8 +137,8 @@ static void events(struct kunit *test)
 
 	notified = -1;
 	svc2_qp_event(&event, &sp->sp_conn);
-	ended_for(test, sp, c->why);
-	/* the CM establishes the connection by this event alone */
+	expect_loss(test, sp, c->why);
+	/* Only this event makes the CM establish the connection. */
 	KUNIT_EXPECT_EQ(test, (int)notified,
 			c->type == IB_EVENT_COMM_EST ? (int)IB_EVENT_COMM_EST : -1);
 }
@@ -165,7 +166,7 @@ static const struct cm_event_case {
 
 KUNIT_ARRAY_PARAM_DESC(cm_event, cm_event_cases, desc);
 
-/* So does an event of the CM after which the peer is out of reach. */
+/* A CM event that makes the peer unreachable closes it, too. */
 static void cm_events(struct kunit *test)
 {
 	const struct cm_event_case *c = test->param_value;
@@ -173,14 +174,14 @@ static void cm_events(struct kunit *test)
 	struct svc2_xprt *sp = accepted(test);
 
 	KUNIT_EXPECT_EQ(test, svc2_cm_event(sp->sp_conn.co_id, &event), 0);
-	ended_for(test, sp, c->why);
+	expect_loss(test, sp, c->why);
 }
 
 /**
- * struct sizes - what a connection takes for callbacks
- * @entries: entries of the Send Queue beside those of the longest chain
+ * struct sizes - the resources that a connection takes for callbacks
+ * @entries: Send Queue entries, except those of the longest chain
  * @regions: limit on memory regions
- * @depth: RDMA Reads that the peer may have outstanding
+ * @depth: number of RDMA Reads that the peer may have outstanding
  */
 struct sizes {
 	unsigned int	entries;
@@ -188,8 +189,8 @@ struct sizes {
 	u8		depth;
 };
 
-/* A connection over a device that limits nothing, with @level in force */
-static struct sizes sizes_at(struct kunit *test, u32 level)
+/* A connection over a device without limits, at @level */
+static struct sizes sizes_for_level(struct kunit *test, u32 level)
 {
 	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
 	struct svc_serv *serv = kunit_kzalloc(test, sizeof(*serv), GFP_KERNEL);
@@ -231,28 +232,28 @@ static struct sizes sizes_at(struct kunit *test, u32 level)
 	};
 }
 
-/* C-036, C-037: only callbacks with chunks take entries for regions */
+/* C-036, C-037: only callbacks with chunks take entries for regions, */
 static void c037_entries(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_NONE).entries, 40);
-	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_INLINE).entries, 40);
-	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_GENL).entries, 80);
+	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_NONE).entries, 40);
+	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_INLINE).entries, 40);
+	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_GENL).entries, 80);
 }
 
-/* C-036, C-037: and regions */
+/* C-036, C-037: regions, */
 static void c037_regions(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_NONE).regions, 0);
-	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_INLINE).regions, 0);
-	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_GENL).regions, 120);
+	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_NONE).regions, 0);
+	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_INLINE).regions, 0);
+	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_GENL).regions, 120);
 }
 
-/* C-036, C-037: and RDMA Reads of the peer */
+/* C-036, C-037: and RDMA Reads of the peer. */
 static void c037_depth(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_NONE).depth, 0);
-	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_INLINE).depth, 0);
-	KUNIT_EXPECT_EQ(test, sizes_at(test, RDMA2_BKREQSUP_GENL).depth, 16);
+	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_NONE).depth, 0);
+	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_INLINE).depth, 0);
+	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_GENL).depth, 16);
 }
 
 static struct kunit_case conn_cases[] = {

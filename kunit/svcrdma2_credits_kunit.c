@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * R6, where the grant meets the device: Receives are posted before a grant that counts
- * on them, and each header has the grant of the moment that it is posted in.
+ * R6: Receives are posted before a grant that counts on them, and a header carries the
+ * grant at the time of its post.
  *
- * Over a device that takes all that it is handed, and looks at the grant. Send contexts
- * are those of svcrdma2_send_kunit.c, entries of the Send Queue those of
- * svcrdma2_sq_kunit.c.
+ * The fake device accepts all work requests and records the grant. Send contexts come from
+ * svcrdma2_send_kunit.c, and entries of the Send Queue from svcrdma2_sq_kunit.c.
  */
 #include <kunit/test.h>
 
 #include "../svcrdma2/grant.c"
 #include "../svcrdma2/svcrdma2.h"
 
-/* in KiB, enough for all Receives here */
+/* in KiB; suffices for all Receives of the suite */
 struct rpcrdma2_param svc2_receive_memory = { .pm_value = 65536 };
 
 #define CREDITS	64
 #define ENTRIES	64
 
 /**
- * struct fixture - a connection, and what its device was handed
+ * struct fixture - a connection, and a record of its device
  * @sp: connection
  * @id: its identifier
  * @qp: its queue pair
  * @cq: its send CQ
  * @pd: its protection domain
  * @device: its device
- * @recvs: Receives
- * @granted: largest grant that there was while one of them was posted
- * @credits: in the header of the Send that was posted last
+ * @recvs: number of posted Receives
+ * @granted: largest grant in force during a post of Receives
+ * @credits: grant in the header of the last Send
  */
 struct fixture {
 	struct svc2_xprt	sp;
@@ -42,8 +41,8 @@ struct fixture {
 	u32			credits;
 };
 
-static int take_recvs(struct ib_qp *qp, const struct ib_recv_wr *wr,
-		      const struct ib_recv_wr **bad)
+static int fake_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
+			  const struct ib_recv_wr **bad)
 {
 	struct fixture *f = container_of(qp, struct fixture, qp);
 
@@ -53,8 +52,8 @@ static int take_recvs(struct ib_qp *qp, const struct ib_recv_wr *wr,
 	return 0;
 }
 
-static int take_sends(struct ib_qp *qp, const struct ib_send_wr *wr,
-		      const struct ib_send_wr **bad)
+static int fake_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
+			  const struct ib_send_wr **bad)
 {
 	struct fixture *f = container_of(qp, struct fixture, qp);
 	const struct svc2_tx *tx = container_of(wr, struct svc2_tx, tx_wr);
@@ -68,11 +67,11 @@ static void drained(struct ib_qp *qp)
 {
 }
 
-static void nothing(struct rpcrdma2_conn *co)
+static void ignore_room(struct rpcrdma2_conn *co)
 {
 }
 
-static const struct rpcrdma2_conn_ops conn_ops = { .room = nothing };
+static const struct rpcrdma2_conn_ops conn_ops = { .room = ignore_room };
 
 static int credits_init(struct kunit *test)
 {
@@ -85,8 +84,8 @@ static int credits_init(struct kunit *test)
 	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
 	init_waitqueue_head(&sp->sp_waitq);
 	rpcrdma2_conn_init(&sp->sp_conn, &conn_ops);
-	f->device.ops.post_recv = take_recvs;
-	f->device.ops.post_send = take_sends;
+	f->device.ops.post_recv = fake_post_recv;
+	f->device.ops.post_send = fake_post_send;
 	f->device.ops.drain_sq = drained;
 	f->pd.device = &f->device;
 	f->qp.device = &f->device;
@@ -118,7 +117,7 @@ static int credits_init(struct kunit *test)
 	return 0;
 }
 
-/* What was posted comes back, as from a queue pair that was drained. */
+/* Frees Receives and contexts, as after the drain of a queue pair. */
 static void credits_exit(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -148,7 +147,7 @@ static void r6_receives_before_the_grant(struct kunit *test)
 		set_bit(SVC2_F_BUSY, &sp->sp_flags);
 		svc2_grant_raise(sp);
 		KUNIT_ASSERT_EQ(test, sp->sp_grant, 2 * grant);
-		/* while they were posted the old one still counted */
+		/* The old grant was in force during the post. */
 		KUNIT_EXPECT_EQ(test, f->granted, grant);
 		KUNIT_EXPECT_GE(test, f->recvs,
 				sp->sp_grant + RPCRDMA2_CONTROL_RECVS);
@@ -171,7 +170,7 @@ static void r6_grant_of_the_post(struct kunit *test)
 		tx = svc2_tx_get(sp);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(tx));
 		KUNIT_ASSERT_EQ(test, svc2_tx_header(tx, h), 0);
-		/* between header and post */
+		/* between the header and the post */
 		sp->sp_grant = grants[i];
 		KUNIT_ASSERT_EQ(test, svc2_tx_post(sp, tx, 0, NULL), 0);
 		KUNIT_EXPECT_EQ(test, f->credits, grants[i]);

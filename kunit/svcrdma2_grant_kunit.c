@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Grants, and Receives for them.
+ * Credit grants, and the number of Receives for them.
  */
 #include <kunit/test.h>
 
@@ -34,9 +34,9 @@ static void next_grant(struct kunit *test)
 }
 
 /*
- * S27: with all but one of a batch waiting there are as many as are granted, and
- * those for control messages and answers. And it takes one more for one credit
- * more, or two when the batch is larger too: so grants are taken back one by one.
+ * S27: while all Receives of a batch except one wait, the posted ones cover the grant,
+ * control messages and answers. One more credit takes one more Receive, or two if the batch
+ * grows too: credits can be taken back in single steps.
  */
 static void receives_for_a_grant(struct kunit *test)
 {
@@ -58,7 +58,7 @@ static void receives_for_a_grant(struct kunit *test)
 	}
 }
 
-/* A batch of Receives that comes back at once is no reason to grant more. */
+/* A batch of Receives that returns at once does not raise the grant. */
 static void batch_of_a_grant(struct kunit *test)
 {
 	u32 grant;
@@ -73,8 +73,11 @@ static void batch_of_a_grant(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_grant_batch(1024), 16);
 }
 
-/* A quarter is for connections to come; half of it before all give some back. */
-static void room(struct kunit *test)
+/*
+ * A quarter is reserved for new connections; at half of this reserve all connections return
+ * credits.
+ */
+static void soft_and_hard_limit(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, svc2_grant_soft_limit(1024), 768);
 	KUNIT_EXPECT_EQ(test, svc2_grant_soft_limit(64), 48);
@@ -105,7 +108,7 @@ static const struct fit_case {
 
 KUNIT_ARRAY_PARAM_DESC(fit, fit_cases, desc);
 
-/* C-003: the larger of the two is halved until a device has Receives for both. */
+/* C-003: the larger of the two numbers is halved until the device has Receives for both. */
 static void fit(struct kunit *test)
 {
 	const struct fit_case *c = test->param_value;
@@ -123,7 +126,7 @@ static struct kunit_case grant_cases[] = {
 	KUNIT_CASE_PARAM(next_grant, next_gen_params),
 	KUNIT_CASE(receives_for_a_grant),
 	KUNIT_CASE(batch_of_a_grant),
-	KUNIT_CASE(room),
+	KUNIT_CASE(soft_and_hard_limit),
 	KUNIT_CASE_PARAM(fit, fit_gen_params),
 	{}
 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a Call with Read chunks is put together: rpcrdma2_layout_next() against a
- * table; and where data may begin.
+ * The layout of a Call with Read chunks: rpcrdma2_layout_next() against a table; and the
+ * placement of data in pages.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
 
 #include "../svcrdma2/pure.h"
 
-/* Bytes of the reduced message, or of Read chunk number ps_chunk - 1 */
+/* Bytes of the inline message, or of Read chunk ps_chunk - 1 */
 struct piece {
 	unsigned int	ps_chunk;
 	u32		ps_src;
@@ -78,10 +78,9 @@ static void layout_call(struct kunit *test)
 	struct rpcrdma2_layout lo;
 	unsigned int n = 0;
 
-	/* Arrange */
 	h = kunit_kmalloc(test, sizeof(*h), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, h);
-	/* beyond the count, chunks of an earlier Call */
+	/* Behind the counted chunks lie stale chunks of an earlier Call. */
 	memset(h, 0xff, sizeof(*h));
 	h->h_proc = lc->proc;
 	h->h_nreads = lc->nreads;
@@ -91,7 +90,7 @@ static void layout_call(struct kunit *test)
 	if (!lc->npieces)
 		return;
 
-	/* Act and assert; empty stretches mean nothing */
+	/* Empty stretches have no meaning. */
 	rpcrdma2_layout_begin(&lo, h, lc->inlined);
 	while (rpcrdma2_layout_next(&lo, &st)) {
 		if (!st.st_len)
@@ -112,13 +111,13 @@ struct split_case {
 	const char		*desc;
 	u32			proc;
 	u32			inlined;
-	u32			before;		/* the word in front of the chunk */
-	u32			head;		/* bytes in the head, for GSS */
+	u32			before;		/* value of the word before the chunk */
+	u32			head;		/* bytes of the head, for GSS */
 	u32			hdr;		/* bytes of the header */
 	unsigned int		nreads;
 	struct rpcrdma2_chunk	reads[4];
-	bool			splits;		/* in one piece */
-	bool			paged;		/* in pages */
+	bool			splits;		/* for a contiguous message */
+	bool			paged;		/* for a message in pages */
 	enum rpcrdma2_errcode	gss;
 };
 
@@ -188,14 +187,13 @@ static const struct split_case split_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(split, split_cases, desc);
 
-static void where_data_begins(struct kunit *test)
+static void data_placement(struct kunit *test)
 {
 	const struct split_case *sc = test->param_value;
 	__be32 before = cpu_to_be32(sc->before);
 	struct rpcrdma2_hdr *h;
 	__be32 *p;
 
-	/* Arrange */
 	h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
 	p = kunit_kzalloc(test, sc->inlined + 4, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, h);
@@ -207,7 +205,6 @@ static void where_data_begins(struct kunit *test)
 	if (sc->proc == RDMA2_MSG)
 		p[h->h_reads[0].ck_position / 4 - 1] = before;
 
-	/* Act and assert */
 	KUNIT_EXPECT_EQ(test, svc2_layout_splits(h, p, sc->inlined),
 			sc->splits);
 	KUNIT_EXPECT_EQ(test, svc2_layout_splits_paged(h, p, sc->inlined),
@@ -246,7 +243,7 @@ static const struct head_case {
 
 KUNIT_ARRAY_PARAM_DESC(head, head_cases, desc);
 
-/* What of a Call in pages is in the first of them */
+/* The first page of a Call in pages holds its head. */
 static void head_in_first_page(struct kunit *test)
 {
 	const struct head_case *hc = test->param_value;
@@ -255,8 +252,8 @@ static void head_in_first_page(struct kunit *test)
 			hc->enough);
 }
 
-/* RFC 5531: the flavor of the credential is word 6 of a Call, 6 is RPCSEC_GSS. */
-static void flavor_of_a_call(struct kunit *test)
+/* RFC 5531: word 6 of a Call is the flavor of its credential, and 6 is RPCSEC_GSS. */
+static void flavor_of_call(struct kunit *test)
 {
 	__be32 call[10] = { };
 	u32 len;
@@ -274,9 +271,9 @@ static void flavor_of_a_call(struct kunit *test)
 
 static struct kunit_case layout_kunit_cases[] = {
 	KUNIT_CASE_PARAM(layout_call, layout_gen_params),
-	KUNIT_CASE_PARAM(where_data_begins, split_gen_params),
+	KUNIT_CASE_PARAM(data_placement, split_gen_params),
 	KUNIT_CASE_PARAM(head_in_first_page, head_gen_params),
-	KUNIT_CASE(flavor_of_a_call),
+	KUNIT_CASE(flavor_of_call),
 	{ }
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which Calls are answered with an error because they have cost their connections.
+ * Calls that end their connections twice are answered with an error.
  */
 #include <kunit/test.h>
 
 #include "../svcrdma2/pure.h"
 
-#define BEGIN	(ULONG_MAX - 10)	/* jiffies wrap meanwhile */
+#define BEGIN	(ULONG_MAX - 10)	/* jiffies wrap during the test */
 #define TWO_MINUTES	(120 * HZ)
-/* Calls that are remembered */
+/* capacity of the table */
 #define MOST		64
 
 static const struct sockaddr_in here = {
@@ -51,8 +51,8 @@ static bool is_last(struct svc2_losses *lo, struct svc2_loss key,
 #define NOTE(_lo, _at, ...)	note(_lo, key_of(__VA_ARGS__), _at)
 #define IS_LAST(_lo, _at, ...)	is_last(_lo, key_of(__VA_ARGS__), _at)
 
-/* The upper layer answers after the first, perhaps from its reply cache. */
-static void after_two(struct kunit *test)
+/* After the first loss the upper layer executes the Call again or uses its reply cache. */
+static void error_after_second_loss(struct kunit *test)
 {
 	struct svc2_losses *lo = losses(test);
 
@@ -63,14 +63,14 @@ static void after_two(struct kunit *test)
 	NOTE(lo, BEGIN + 5, 1, &here, 7);
 	KUNIT_EXPECT_EQ(test, lo->lo_used, 1U);
 	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN + 5, 1, &here, 7));
-	/* and is then a Call like any other */
+	/* The Call then counts as new. */
 	KUNIT_EXPECT_EQ(test, lo->lo_used, 0U);
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + 5, 1, &here, 7));
 	NOTE(lo, BEGIN + 5, 1, &here, 7);
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + 5, 1, &here, 7));
 }
 
-static void of_others(struct kunit *test)
+static void distinct_keys(struct kunit *test)
 {
 	struct svc2_losses *lo = losses(test);
 
@@ -89,8 +89,8 @@ static void of_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lo->lo_used, 4U);
 }
 
-/* From the last one on */
-static void for_a_while(struct kunit *test)
+/* A loss expires two minutes after it was noted. */
+static void losses_expire(struct kunit *test)
 {
 	struct svc2_losses *lo = losses(test);
 
@@ -102,14 +102,14 @@ static void for_a_while(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lo->lo_used, 1U);
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + 2 * TWO_MINUTES + 1, 1, &here, 8));
 	KUNIT_EXPECT_EQ(test, lo->lo_used, 0U);
-	/* the first of two is too old */
+	/* The first of the two losses has expired. */
 	NOTE(lo, BEGIN, 1, &here, 9);
 	NOTE(lo, BEGIN + TWO_MINUTES + 1, 1, &here, 9);
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + TWO_MINUTES + 1, 1, &here, 9));
 }
 
-/* The oldest is forgotten, and what there is stays counted. */
-static void a_few(struct kunit *test)
+/* A new loss replaces the oldest one, and the other counts remain. */
+static void oldest_is_replaced(struct kunit *test)
 {
 	struct svc2_losses *lo = losses(test);
 	unsigned int i;
@@ -117,7 +117,7 @@ static void a_few(struct kunit *test)
 	for (i = 0; i <= MOST; i++)
 		NOTE(lo, BEGIN, 1, &here, i);
 	KUNIT_EXPECT_EQ(test, lo->lo_used, MOST);
-	/* this one takes the place of the next oldest, those have their second */
+	/* This loss replaces the next oldest one; the others are second losses. */
 	NOTE(lo, BEGIN, 1, &here, 0);
 	NOTE(lo, BEGIN, 1, &here, 2);
 	NOTE(lo, BEGIN, 1, &here, MOST - 1);
@@ -129,10 +129,10 @@ static void a_few(struct kunit *test)
 }
 
 static struct kunit_case lost_suite_cases[] = {
-	KUNIT_CASE(after_two),
-	KUNIT_CASE(of_others),
-	KUNIT_CASE(for_a_while),
-	KUNIT_CASE(a_few),
+	KUNIT_CASE(error_after_second_loss),
+	KUNIT_CASE(distinct_keys),
+	KUNIT_CASE(losses_expire),
+	KUNIT_CASE(oldest_is_replaced),
 	{ }
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Payload of several connections: in which turn they get it, and what is one address.
+ * Payload of several connections: the order in which connections get pages, and the address
+ * that identifies a peer.
  *
- * The limits are those of svcrdma2_sem_kunit.c. The connections have no device but one
- * that says what kind it is, and no svc thread takes them up: they are busy for the RPC
- * layer.
+ * The limits come from svcrdma2_sem_kunit.c. The fake device only reports its type. The
+ * connections are busy for the RPC layer, and no svc thread handles them.
  */
 #include <kunit/test.h>
 
@@ -32,14 +32,14 @@ struct rpcrdma2_param svc2_connections = {
 #define CALLS		3
 /* pages of a large Call */
 #define LARGE		258L
-/* pages for all; an address may have half */
+/* total of pages; an address may have half of them */
 #define MOST		16384L
 
 /**
  * struct peer - a connection and its Calls
  * @sp: connection
- * @id: what rdma_cm knows of it
- * @path: where it comes from
+ * @id: its rdma_cm identifier
+ * @path: path record of the peer
  * @calls: Calls
  */
 struct peer {
@@ -57,7 +57,7 @@ struct route_case {
 	bool		gid_counts;
 };
 
-/* too large for kmalloc() to have it for certain */
+/* static: kmalloc() may fail for this size */
 static struct fixture {
 	struct ib_device	dev;
 	struct ib_port_data	ports[2];
@@ -76,7 +76,7 @@ static struct fixture {
 	int			lmc_error;
 } fixture;
 
-/* A moment later */
+/* Answers the lookup a moment later. */
 static void answer(struct work_struct *work)
 {
 	const struct route_case *c = fixture.route;
@@ -114,7 +114,7 @@ static int fake_cached_lmc(struct ib_device *dev, u32 port, u8 *lmc)
 }
 
 /* Connections that are counted are listed meanwhile. */
-static void set_most(long pages)
+static void set_total(long pages)
 {
 	unsigned int i;
 
@@ -135,7 +135,10 @@ static void flush(struct fixture *f, unsigned int peer)
 	svc2_pages_flush(&f->peers[peer].sp, &line);
 }
 
-/* From a port on the link; the GID and the address that it claims end in @claim. */
+/*
+ * A peer connects from a port on the link. The GID and the address that it claims end in
+ * @claim.
+ */
 static int arrive(struct fixture *f, unsigned int peer, u8 port, u8 claim)
 {
 	struct peer *pr = &f->peers[peer];
@@ -166,7 +169,7 @@ static int arrive(struct fixture *f, unsigned int peer, u8 port, u8 claim)
 	return svc2_address_get(sp);
 }
 
-/* The first @n of them, so many from each port */
+/* The first @n peers connect, @each from every port. */
 static void arrive_all(struct kunit *test, unsigned int n, unsigned int each)
 {
 	unsigned int i;
@@ -202,7 +205,7 @@ static int pages_init(struct kunit *test)
 	f->ports[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP;
 	svc2_address_connections.pm_value = CONNS;
 	svc2_connections.pm_value = 2 * CONNS;
-	set_most(MOST);
+	set_total(MOST);
 	return 0;
 }
 
@@ -222,14 +225,14 @@ static void pages_exit(struct kunit *test)
 		svc2_address_put(&f->peers[i].sp);
 }
 
-/* A Reply that was not posted */
-static void untake(struct svc2_msg *call, unsigned int pages)
+/* Returns the pages of a Reply that was not posted. */
+static void return_reply(struct svc2_msg *call, unsigned int pages)
 {
 	call->sm_charged += pages;
 	call->sm_reply_pages += pages;
 }
 
-static int want(struct fixture *f, unsigned int peer, unsigned int call, long pages)
+static int reserve(struct fixture *f, unsigned int peer, unsigned int call, long pages)
 {
 	struct svc2_msg *msg = &f->peers[peer].calls[call];
 
@@ -239,9 +242,9 @@ static int want(struct fixture *f, unsigned int peer, unsigned int call, long pa
 	return svc2_pages_reserve(&f->peers[peer].sp, msg, pages);
 }
 
-/* No Read chunks, but memory for a Reply of so many pages */
-static int want_reply(struct fixture *f, unsigned int peer, unsigned int call,
-		      unsigned int pages)
+/* Reserves pages for a Reply; the Call has no Read chunks. */
+static int reserve_reply(struct fixture *f, unsigned int peer, unsigned int call,
+			 unsigned int pages)
 {
 	struct svc2_msg *msg = &f->peers[peer].calls[call];
 
@@ -249,7 +252,7 @@ static int want_reply(struct fixture *f, unsigned int peer, unsigned int call,
 	return svc2_pages_reserve(&f->peers[peer].sp, msg, pages);
 }
 
-static bool has(struct fixture *f, unsigned int peer, unsigned int call)
+static bool has_pages(struct fixture *f, unsigned int peer, unsigned int call)
 {
 	return f->peers[peer].calls[call].sm_charged;
 }
@@ -259,17 +262,17 @@ static long pages_of(struct fixture *f, unsigned int peer)
 	return f->peers[peer].sp.sp_quota.qu_pages;
 }
 
-/* Two pages more, as a Call of one page has, unless one waits already */
-static bool nibble(struct fixture *f, unsigned int peer)
+/* Reserves two pages, the need of a Call of one page, unless a Call waits already. */
+static bool take_two(struct fixture *f, unsigned int peer)
 {
 	struct svc2_quota *qu = &f->peers[peer].sp.sp_quota;
 
 	if (!list_empty(&qu->qu_calls))
 		return false;
-	return !want(f, peer, 0, 2);
+	return !reserve(f, peer, 0, 2);
 }
 
-static void nibble_all(struct fixture *f, unsigned int conns)
+static void take_two_each(struct fixture *f, unsigned int conns)
 {
 	unsigned int i;
 	bool any;
@@ -277,213 +280,219 @@ static void nibble_all(struct fixture *f, unsigned int conns)
 	do {
 		any = false;
 		for (i = 0; i < conns; i++)
-			any |= nibble(f, i);
+			any |= take_two(f, i);
 	} while (any);
 }
 
 /*
- * Three addresses with eleven connections each take what they can get, two pages at a
- * time: the largest Call of another finds its pages at once.
+ * Three addresses with eleven connections each take all available pages in steps of two.
+ * The largest Call of another address finds its pages at once.
  */
-static void room_beside_greedy(struct kunit *test)
+static void large_call_beside_greedy(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	unsigned int i;
 
 	arrive_all(test, 34, 11);
-	nibble_all(f, 33);
+	take_two_each(f, 33);
 	KUNIT_EXPECT_GT(test, pages_of(f, 0), 300);
-	KUNIT_EXPECT_EQ(test, want(f, 33, 0, LARGE), 0);
+	KUNIT_EXPECT_EQ(test, reserve(f, 33, 0, LARGE), 0);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 33), LARGE);
 	for (i = 0; i < 33; i++)
 		flush(f, i);
 }
 
 /*
- * There is no room for it, and each connection takes two pages as soon as it has given
- * back as many: a large Call of one that has none gets what comes back.
+ * The pages are used up, and all connections replace two returned pages at once. A large
+ * Call of a connection without pages gets the returned pages.
  */
-static void turn_beside_greedy(struct kunit *test)
+static void large_call_gets_returned_pages(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	unsigned int i, gives = 0;
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 34, 11);
-	nibble_all(f, 33);
+	take_two_each(f, 33);
 	for (i = 0; i < 33; i++)
 		flush(f, i);
-	KUNIT_ASSERT_EQ(test, want(f, 33, 0, LARGE), -EINPROGRESS);
-	while (!has(f, 33, 0) && gives < 2000) {
+	KUNIT_ASSERT_EQ(test, reserve(f, 33, 0, LARGE), -EINPROGRESS);
+	while (!has_pages(f, 33, 0) && gives < 2000) {
 		i = gives++ % 33;
 		if (pages_of(f, i) > 2) {
 			svc2_pages_give(&f->peers[i].sp, 2);
-			nibble(f, i);
+			take_two(f, i);
 		}
 	}
-	KUNIT_EXPECT_TRUE(test, has(f, 33, 0));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 33, 0));
 	KUNIT_EXPECT_LT(test, gives, 500);
 	for (i = 0; i < 33; i++)
 		flush(f, i);
 }
 
-/* The addresses take turns, then the connections of each. */
+/* The addresses take turns, and the connections of an address take turns. */
 static void turns_of_addresses(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	set_most(1040);
-	/* two of an address have all that it may have; two more, and one of another */
+	set_total(1040);
+	/*
+	 * Two Calls use the whole share of one address; two more wait, and another address
+	 * has one.
+	 */
 	arrive_all(test, 5, 4);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), 0);
-	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE), 0);
-	KUNIT_EXPECT_EQ(test, want(f, 2, 0, LARGE), -EINPROGRESS);
-	KUNIT_EXPECT_EQ(test, want(f, 3, 0, LARGE), -EINPROGRESS);
-	/* not in the way of another address, but of what has pages, or comes later */
-	KUNIT_EXPECT_EQ(test, want(f, 4, 0, LARGE), 0);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 1, 70), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, LARGE), 0);
+	KUNIT_EXPECT_EQ(test, reserve(f, 1, 0, LARGE), 0);
+	KUNIT_EXPECT_EQ(test, reserve(f, 2, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 3, 0, LARGE), -EINPROGRESS);
+	/*
+	 * The waiting Calls delay connections with pages and later Calls, but no other
+	 * address.
+	 */
+	KUNIT_EXPECT_EQ(test, reserve(f, 4, 0, LARGE), 0);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 1, 70), -EINPROGRESS);
 	svc2_pages_give(&f->peers[0].sp, LARGE);
-	KUNIT_EXPECT_TRUE(test, has(f, 2, 0));
-	KUNIT_EXPECT_FALSE(test, has(f, 3, 0));
-	/* the first has none now, but has come later */
-	KUNIT_EXPECT_FALSE(test, has(f, 0, 1));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 2, 0));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 3, 0));
+	/* The first connection has no pages now, but it waits behind the fourth. */
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 1));
 	svc2_pages_give(&f->peers[1].sp, LARGE);
-	KUNIT_EXPECT_TRUE(test, has(f, 3, 0));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 3, 0));
 	svc2_pages_give(&f->peers[2].sp, LARGE);
-	KUNIT_EXPECT_TRUE(test, has(f, 0, 1));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 1));
 }
 
 /*
- * What is little goes past a connection that waits: 1040 / 4 / 5 pages. What it waits for
- * is the others' when it goes away.
+ * Calls of up to 1040 / 4 / 5 pages overtake a waiting connection. When a waiting
+ * connection closes, the others get its reserved pages.
  */
-static void little_goes_past(struct kunit *test)
+static void small_calls_overtake(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 5, 5);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), 0);
-	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE - 140), 0);
-	KUNIT_EXPECT_EQ(test, want(f, 2, 0, LARGE), -EINPROGRESS);
-	KUNIT_EXPECT_EQ(test, want(f, 3, 0, 53), -EINPROGRESS);
-	KUNIT_EXPECT_EQ(test, want(f, 4, 0, 50), 0);
-	KUNIT_EXPECT_EQ(test, want(f, 4, 1, 2), 0);
-	KUNIT_EXPECT_EQ(test, want(f, 4, 2, 2), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, LARGE), 0);
+	KUNIT_EXPECT_EQ(test, reserve(f, 1, 0, LARGE - 140), 0);
+	KUNIT_EXPECT_EQ(test, reserve(f, 2, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 3, 0, 53), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 4, 0, 50), 0);
+	KUNIT_EXPECT_EQ(test, reserve(f, 4, 1, 2), 0);
+	KUNIT_EXPECT_EQ(test, reserve(f, 4, 2, 2), -EINPROGRESS);
 	flush(f, 2);
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[2].sp.sp_quota.qu_starved));
-	KUNIT_EXPECT_TRUE(test, has(f, 3, 0));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 3, 0));
 }
 
-/* No pages are kept for a connection that has gone while it waited. */
-static void nothing_kept_for_the_gone(struct kunit *test)
+/* A connection that closes during its wait keeps no reservation. */
+static void closed_connection_frees_reservation(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 3, 3);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE + 100), 0);
-	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, LARGE + 100), 0);
+	KUNIT_EXPECT_EQ(test, reserve(f, 1, 0, LARGE), -EINPROGRESS);
 	flush(f, 1);
-	KUNIT_EXPECT_EQ(test, want(f, 2, 0, 100), 0);
+	KUNIT_EXPECT_EQ(test, reserve(f, 2, 0, 100), 0);
 }
 
-/* S46: the turn of a connection that is lost, or gone, is the next one's. */
-static void s46_turns_of_the_lost(struct kunit *test)
+/* S46: the turn of a lost or closed connection passes to the next one. */
+static void s46_lost_connection_passes_turn(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	unsigned int i;
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 5, 1);
 	svc2_pages_take(&f->peers[4].sp, &f->peers[4].calls[0], 900);
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, want(f, i, 0, LARGE), -EINPROGRESS);
+		KUNIT_EXPECT_EQ(test, reserve(f, i, 0, LARGE), -EINPROGRESS);
 	flush(f, 1);
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[1].sp.sp_quota.qu_address->ad_waiting));
 	atomic_set(&f->peers[0].sp.sp_conn.co_lost, true);
 	svc2_pages_give(&f->peers[4].sp, 118);
-	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
-	KUNIT_EXPECT_TRUE(test, has(f, 2, 0));
-	KUNIT_EXPECT_FALSE(test, has(f, 3, 0));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 0));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 2, 0));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 3, 0));
 }
 
-/* The addresses take turns while there is enough for one of them at a time. */
+/* The addresses take turns if the pages suffice for a single one. */
 static void one_address_at_a_time(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 4, 2);
 	svc2_pages_take(&f->peers[3].sp, &f->peers[3].calls[0], 900);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), -EINPROGRESS);
-	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 1, 0, LARGE), -EINPROGRESS);
 	KUNIT_ASSERT_EQ(test, arrive(f, 4, 4, 4), 0);
-	KUNIT_EXPECT_EQ(test, want(f, 4, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 4, 0, LARGE), -EINPROGRESS);
 	svc2_pages_give(&f->peers[3].sp, 300);
-	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 0));
 	svc2_pages_give(&f->peers[3].sp, 100);
-	KUNIT_EXPECT_TRUE(test, has(f, 4, 0));
-	KUNIT_EXPECT_FALSE(test, has(f, 1, 0));
-	/* a later Call does not take the pages that are kept for it */
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 4, 0));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 1, 0));
+	/* A later Call does not take the reserved pages. */
 	KUNIT_ASSERT_EQ(test, arrive(f, 5, 5, 5), 0);
-	KUNIT_EXPECT_EQ(test, want(f, 5, 0, 60), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 5, 0, 60), -EINPROGRESS);
 	svc2_pages_give(&f->peers[3].sp, 100);
-	KUNIT_EXPECT_FALSE(test, has(f, 5, 0));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 5, 0));
 	flush(f, 1);
-	KUNIT_EXPECT_TRUE(test, has(f, 5, 0));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 5, 0));
 }
 
-/* So do the connections of each, also one that has given back what it had. */
+/* The connections of an address take turns too, and one that returned its pages waits again. */
 static void one_connection_at_a_time(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 4, 4);
 	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 400);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), -EINPROGRESS);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 1, LARGE), -EINPROGRESS);
-	KUNIT_EXPECT_EQ(test, want(f, 1, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 1, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 1, 0, LARGE), -EINPROGRESS);
 	svc2_pages_give(&f->peers[2].sp, 300);
-	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
-	KUNIT_EXPECT_FALSE(test, has(f, 1, 0));
-	KUNIT_EXPECT_EQ(test, want(f, 3, 0, 100), -EINPROGRESS);
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 0));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 1, 0));
+	KUNIT_EXPECT_EQ(test, reserve(f, 3, 0, 100), -EINPROGRESS);
 	svc2_pages_give(&f->peers[0].sp, LARGE);
-	KUNIT_EXPECT_TRUE(test, has(f, 1, 0));
-	KUNIT_EXPECT_FALSE(test, has(f, 0, 1));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 1, 0));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 1));
 	flush(f, 0);
 	flush(f, 3);
 }
 
-/* The smallest Call gets the last two pages, but not on a connection that is lost. */
+/* The smallest Call gets the last two pages, except on a lost connection. */
 static void last_pages(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 3, 3);
 	svc2_pages_take(&f->peers[0].sp, &f->peers[0].calls[0], 522);
-	KUNIT_EXPECT_EQ(test, want(f, 1, 0, 2), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 1, 0, 2), -EINPROGRESS);
 	svc2_pages_give(&f->peers[0].sp, 3);
-	KUNIT_EXPECT_FALSE(test, has(f, 1, 0));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 1, 0));
 	svc2_pages_give(&f->peers[0].sp, 1);
-	KUNIT_EXPECT_TRUE(test, has(f, 1, 0));
-	KUNIT_EXPECT_EQ(test, want(f, 1, 1, 2), -EINPROGRESS);
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 1, 0));
+	KUNIT_EXPECT_EQ(test, reserve(f, 1, 1, 2), -EINPROGRESS);
 	atomic_set(&f->peers[1].sp.sp_conn.co_lost, true);
 	svc2_pages_give(&f->peers[0].sp, 518);
-	KUNIT_EXPECT_FALSE(test, has(f, 1, 1));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 1, 1));
 	flush(f, 1);
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->peers[1].sp.sp_quota.qu_starved));
 }
 
-/* A connection without pages is served again, though its address has its whole share. */
+/* A connection without pages is served even if its address uses its whole share. */
 static void full_address(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 2, 2);
 	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 600);
 	svc2_pages_take(sp, &f->peers[0].calls[0], 10);
@@ -496,33 +505,33 @@ static void full_address(struct kunit *test)
 }
 
 /*
- * S46: a connection that has pages is served when it gives some back, or when a Call of it
- * comes, whatever others give back.
+ * S46: a connection with pages is served when it returns pages or sends a Call, but not
+ * when other connections return pages.
  */
-static void s46_served_by_its_own(struct kunit *test)
+static void s46_served_by_own_pages(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 2, 2);
 	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 500);
 	svc2_pages_take(sp, &f->peers[0].calls[0], 20);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 1, 100), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 1, 100), -EINPROGRESS);
 	svc2_pages_give(&f->peers[1].sp, 400);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
-	KUNIT_EXPECT_FALSE(test, has(f, 0, 1));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 1));
 	svc2_pages_give(sp, 1);
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
-	KUNIT_EXPECT_TRUE(test, has(f, 0, 1));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 1));
 
-	KUNIT_EXPECT_EQ(test, want(f, 0, 2, 250), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 2, 250), -EINPROGRESS);
 	svc2_pages_give(&f->peers[1].sp, 100);
-	KUNIT_EXPECT_FALSE(test, has(f, 0, 2));
-	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 2), -EINPROGRESS);
-	KUNIT_EXPECT_FALSE(test, has(f, 0, 2));
-	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 2));
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, 2), -EINPROGRESS);
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 2));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 0));
 	flush(f, 0);
 }
 
@@ -531,8 +540,8 @@ static void note_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 }
 
 /*
- * S46: decryption may take the data out of the pages, and then the RPC layer defers a
- * Call for as long as an upcall takes. It gives back its pages, and costs its connection.
+ * S46: decryption may remove the data from the pages, and the RPC layer then defers the
+ * Call during an upcall. The deferral releases the Call's pages, and ends its connection.
  */
 static void s46_deferred_by_gss(struct kunit *test)
 {
@@ -544,8 +553,8 @@ static void s46_deferred_by_gss(struct kunit *test)
 
 	arrive_all(test, 1, 1);
 	sp->sp_conn.co_ops = &ops;
-	KUNIT_ASSERT_EQ(test, want(f, 0, 0, 100), 0);
-	KUNIT_ASSERT_EQ(test, want(f, 0, 1, 200), 0);
+	KUNIT_ASSERT_EQ(test, reserve(f, 0, 0, 100), 0);
+	KUNIT_ASSERT_EQ(test, reserve(f, 0, 1, 200), 0);
 	calls[0].sm_reply_pages = 60;
 	svc2_pages_deferred(sp);
 	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 300);
@@ -558,7 +567,7 @@ static void s46_deferred_by_gss(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, calls[0].sm_reply_pages, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&sp->sp_conn), RPCRDMA2_LOSS_REPLY);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&sp->sp_quota.qu_gss), 1);
-	/* it was another thread's, or has ended */
+	/* The Call belongs to another thread, or has ended. */
 	svc2_pages_deferred(sp);
 	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 200);
 	calls[1].sm_thread = current;
@@ -567,8 +576,8 @@ static void s46_deferred_by_gss(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 200);
 	svc2_pages_untrack(&calls[0]);
 	svc2_pages_give(sp, 200);
-	/* resumed, and answered, before its first thread is done */
-	KUNIT_ASSERT_EQ(test, want(f, 0, 2, 100), 0);
+	/* The Call resumes, and its Reply is posted, before its first thread is done. */
+	KUNIT_ASSERT_EQ(test, reserve(f, 0, 2, 100), 0);
 	calls[2].sm_reply_pages = 60;
 	svc2_pages_track(sp, &calls[2]);
 	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, &calls[2], 60), 60);
@@ -579,53 +588,53 @@ static void s46_deferred_by_gss(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 0);
 }
 
-/* With a single page left for all a connection that is throttled for another reason stays so. */
-static void all_without_two_pages(struct kunit *test)
+/* With one page left in total, a connection throttled for another reason stays throttled. */
+static void total_below_two_pages(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 3, 1);
 	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 520);
 	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 520);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 2), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, 2), -EINPROGRESS);
 	set_bit(SVC2_F_THROTTLED, &sp->sp_flags);
 	svc2_pages_give(&f->peers[1].sp, 1);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
-	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 0));
 	svc2_pages_give(&f->peers[1].sp, 1);
-	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 0));
 }
 
-/* The bound goes by the memory of the machine, and a larger one serves who waits. */
+/* The limit depends on the memory of the machine, and a higher limit serves waiting Calls. */
 static void parameters(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	set_most(1);
+	set_total(1);
 	KUNIT_EXPECT_EQ(test, limit_of_pages(), 4 * (RPCSVC_MAXPAYLOAD / PAGE_SIZE + 4));
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
 	svc2_pages_take(&f->peers[0].sp, &f->peers[0].calls[0],
 			limit_of_pages());
-	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 2), -EINPROGRESS);
-	set_most(0);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, 2), -EINPROGRESS);
+	set_total(0);
 	KUNIT_EXPECT_EQ(test, limit_of_pages(), machine.ram_pages / 16);
-	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 0));
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 4 * (RPCSVC_MAXPAYLOAD / PAGE_SIZE + 4) + 2);
 	svc2_connections.pm_value = 0;
 	KUNIT_EXPECT_EQ(test, limit_of_connections(),
 			machine.ram_pages / (8 << (20 - PAGE_SHIFT)));
 	machine.ram_pages = 1;
 	KUNIT_EXPECT_EQ(test, limit_of_connections(), SVC2_CONNS_MIN);
-	/* 64 TiB: as many whole pages as a parameter can hold, in KiB */
+	/* 64 TiB: the whole pages that a parameter in KiB can hold */
 	machine.ram_pages = (unsigned long)(1ULL << 46 >> PAGE_SHIFT);
 	if (ULONG_MAX > UINT_MAX)
 		KUNIT_EXPECT_EQ(test, svc2_memory_default(),
 				UINT_MAX - PAGE_SIZE / 1024 + 1);
 }
 
-static void no_memory_for_an_address(struct kunit *test)
+static void address_allocation_fails(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
@@ -634,66 +643,66 @@ static void no_memory_for_an_address(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, f->peers[0].sp.sp_quota.qu_address);
 }
 
-/* A Call that its address has just enough pages for waits for those of all. */
-static void address_has_enough(struct kunit *test)
+/* A Call that fits the share of its address still waits for the total. */
+static void address_share_suffices(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 2, 2);
 	KUNIT_ASSERT_EQ(test, arrive(f, 2, 2, 2), 0);
 	KUNIT_ASSERT_EQ(test, arrive(f, 3, 3, 3), 0);
 	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 520 - LARGE);
 	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 521);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), -EINPROGRESS);
-	/* that leaves less than 1040 / 4 / 4 pages for what comes later */
-	KUNIT_EXPECT_EQ(test, want(f, 3, 0, 66), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, LARGE), -EINPROGRESS);
+	/* Its reservation leaves less than 1040 / 4 / 4 pages for later Calls. */
+	KUNIT_EXPECT_EQ(test, reserve(f, 3, 0, 66), -EINPROGRESS);
 	flush(f, 0);
-	KUNIT_EXPECT_TRUE(test, has(f, 3, 0));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 3, 0));
 }
 
 /* The file in debugfs */
-static void shows(struct kunit *test)
+static void debugfs_file(struct kunit *test)
 {
 	const u64 more = 1 << 20;
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
-	static char seen[256], said[256];
-	struct seq_file seq = { .buf = seen, .size = sizeof(seen) };
+	static char output[256], expected[256];
+	struct seq_file seq = { .buf = output, .size = sizeof(output) };
 
-	memset(seen, 0, sizeof(seen));
+	memset(output, 0, sizeof(output));
 	arrive_all(test, 2, 2);
 	svc2_pages_take(sp, &f->peers[0].calls[0], more);
 	svc2_pages_give(sp, more - 3);
 	svc2_pages_show(&seq);
-	snprintf(said, sizeof(said), "bytes %lu\nmost %lu\npeak %llu\n"
+	snprintf(expected, sizeof(expected), "bytes %lu\nmost %lu\npeak %llu\n"
 		 "connections 2 most %u\naddress %pISc connections 2 bytes %lu\n",
 		 3 * PAGE_SIZE, MOST * PAGE_SIZE, more * PAGE_SIZE, 2 * CONNS,
 		 &sp->sp_quota.qu_address->ad_addr, 3 * PAGE_SIZE);
-	KUNIT_EXPECT_STREQ(test, seen, said);
+	KUNIT_EXPECT_STREQ(test, output, expected);
 }
 
-/* Replies with too many pages keep small Calls waiting; a large Call in front does not. */
+/* Excess pages in Replies delay small Calls; a waiting large Call does not. */
 static void small_beside_large(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
 
-	set_most(1040);
+	set_total(1040);
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
 	svc2_pages_take(sp, &f->peers[0].calls[1], 280);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, LARGE), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
 	svc2_pages_give(sp, 20);
-	KUNIT_EXPECT_FALSE(test, has(f, 0, 0));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 0));
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 	svc2_pages_give(sp, 260);
-	KUNIT_EXPECT_TRUE(test, has(f, 0, 0));
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 0));
 }
 
-/* A Call whose Reply may be large waits as one with Read chunks does. */
+/* A Call with a possibly large Reply waits like one with Read chunks. */
 static void reply_waits(struct kunit *test)
 {
 	u64 waits = count_of(SVC2_C_transfer_waits);
@@ -701,30 +710,30 @@ static void reply_waits(struct kunit *test)
 	struct svc2_xprt *sp = &f->peers[1].sp;
 	struct svc2_msg *call = &f->peers[1].calls[0];
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 2, 2);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 0, 300), 0);
-	KUNIT_EXPECT_EQ(test, want_reply(f, 1, 0, 259), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, 300), 0);
+	KUNIT_EXPECT_EQ(test, reserve_reply(f, 1, 0, 259), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_transfer_waits), waits + 1);
 	svc2_pages_give(&f->peers[0].sp, 300);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 259);
 	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_quota.qu_starved));
-	/* as one whose RDMA Reads are done: a thread can hand it on */
+	/* A thread can pass the Call on, as after its RDMA Reads. */
 	KUNIT_EXPECT_PTR_EQ(test, list_first_entry_or_null(&sp->sp_ready_q,
 							   struct svc2_msg,
 							   sm_wait.wt_list), call);
 	KUNIT_EXPECT_TRUE(test, list_empty(&sp->sp_start_q));
 }
 
-/* What is counted for a Reply is the Reply's, and what it has beyond that too. */
-static void reply_takes(struct kunit *test)
+/* A Reply takes the pages counted for it, and additional pages if necessary. */
+static void reply_takes_pages(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
 	struct svc2_msg *call = &f->peers[0].calls[0];
 
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 259), 0);
+	KUNIT_EXPECT_EQ(test, reserve_reply(f, 0, 0, 259), 0);
 	call->sm_charged += 100;
 	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 257), 259);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 100);
@@ -732,17 +741,17 @@ static void reply_takes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 20), 20);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 279);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 100);
-	untake(call, 20);
+	return_reply(call, 20);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 120);
-	/* a few more than it has are its own, and no others */
+	/* A Reply keeps a surplus of SVC2_REPLY_FEW pages, but no larger one. */
 	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 20 - SVC2_REPLY_FEW), 20);
-	untake(call, 20);
+	return_reply(call, 20);
 	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 19 - SVC2_REPLY_FEW),
 			19 - SVC2_REPLY_FEW);
 }
 
-/* Two Replies that were not posted: the third one has the pages of both. */
-static void two_not_posted(struct kunit *test)
+/* After two Replies that were not posted, the third one takes the pages of both. */
+static void two_unposted_replies(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
@@ -751,51 +760,51 @@ static void two_not_posted(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
 	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 20), 20);
 	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 30), 30);
-	untake(call, 20);
-	untake(call, 30);
+	return_reply(call, 20);
+	return_reply(call, 30);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 50);
 	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 50), 50);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 50);
 }
 
-/* S46: one that turns out much shorter gives the rest back, also when it is planned again. */
-static void reply_gives_the_rest_back(struct kunit *test)
+/* S46: a shorter Reply returns the surplus, also when it is planned again. */
+static void short_reply_returns_pages(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
 	struct svc2_msg *call = &f->peers[0].calls[0];
 
-	set_most(1040);
+	set_total(1040);
 	arrive_all(test, 2, 2);
-	KUNIT_EXPECT_EQ(test, want_reply(f, 0, 0, 300), 0);
-	KUNIT_EXPECT_EQ(test, want_reply(f, 1, 0, 259), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve_reply(f, 0, 0, 300), 0);
+	KUNIT_EXPECT_EQ(test, reserve_reply(f, 1, 0, 259), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 13), 13);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 13);
-	KUNIT_EXPECT_TRUE(test, has(f, 1, 0));
-	untake(call, 13);
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 1, 0));
+	return_reply(call, 13);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 13);
 	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 14), 14);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 14);
 }
 
-/* With the least memory there is a turn for the largest Call with the largest Reply. */
-static void least_is_enough(struct kunit *test)
+/* The minimum of memory suffices for the largest Call with the largest Reply. */
+static void minimum_memory_suffices(struct kunit *test)
 {
 	struct svc_serv serv = { .sv_max_mesg = RPCSVC_MAXPAYLOAD + PAGE_SIZE };
 	unsigned int pages = serv.sv_max_mesg / PAGE_SIZE + 1 +
 			     svc_serv_maxpages(&serv);
 	struct fixture *f = test->priv;
 
-	set_most(1);
+	set_total(1);
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
-	KUNIT_EXPECT_EQ(test, want(f, 0, 0, pages), 0);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, pages), 0);
 }
 
-/* It waits as what is new does while its connection has too much. */
-static void deferred_is_taken_up(struct kunit *test)
+/* A deferred Call waits like a new one while its connection exceeds its share. */
+static void deferred_call_waits(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
@@ -809,7 +818,10 @@ static void deferred_is_taken_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 }
 
-/* S46: a peer may choose its address, but not its port on the link, which is limited. */
+/*
+ * S46: a peer can choose its IP address, but not its port on the link. The limit applies to
+ * the port.
+ */
 static void address_is_port(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -821,9 +833,9 @@ static void address_is_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arrive(f, 2, 1, 3), -EUSERS);
 	KUNIT_EXPECT_PTR_EQ(test, f->peers[0].sp.sp_quota.qu_address,
 			    f->peers[1].sp.sp_quota.qu_address);
-	/* another peer whose GID they claim */
+	/* another peer, whose GID they claim */
 	KUNIT_EXPECT_EQ(test, arrive(f, 3, 2, 2), 0);
-	/* with InfiniBand it has a LID, whatever subnet it claims to be of */
+	/* InfiniBand: the LID identifies the peer, with any subnet prefix */
 	f->ports[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_IB;
 	for (i = 7; i < 9; i++)
 		KUNIT_EXPECT_EQ(test, arrive_ib(f, i, 3, i), 0);
@@ -831,7 +843,7 @@ static void address_is_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arrive_ib(f, 9, 4, 9), 0);
 	f->peers[10].path.sgid.global.subnet_prefix = cpu_to_be64(1);
 	KUNIT_EXPECT_EQ(test, arrive_ib(f, 10, 3, 10), -EUSERS);
-	/* iWARP connections have no GID, but those of TCP */
+	/* iWARP connections have no GID; the address of TCP identifies the peer */
 	f->ports[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_IWARP;
 	for (i = 4; i < 6; i++)
 		KUNIT_EXPECT_EQ(test, arrive(f, i, 1, 4), 0);
@@ -853,7 +865,7 @@ static const struct route_case route_cases[] = {
 KUNIT_ARRAY_PARAM_DESC(route, route_cases, desc);
 
 /* S46: The route decides whether the GID counts; the IP address never does. */
-static void address_is_of_the_route(struct kunit *test)
+static void address_by_route(struct kunit *test)
 {
 	const struct route_case *c = test->param_value;
 	struct fixture *f = test->priv;
@@ -877,7 +889,7 @@ static void address_is_of_the_route(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, rpc_cmp_addr((struct sockaddr *)&found,
 						     (struct sockaddr *)&link));
 	}
-	/* from the address that is bound, for a moment */
+	/* The lookup uses the bound address, and a short timeout. */
 	sin = (struct sockaddr_in *)&f->route_from;
 	KUNIT_EXPECT_EQ(test, ntohl(sin->sin_addr.s_addr), 0xc00002fe);
 	sin = (struct sockaddr_in *)&f->route_to;
@@ -886,8 +898,8 @@ static void address_is_of_the_route(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->route_ms, 1);
 }
 
-/* The bits of a LID that name a path do not count, where the device knows them. */
-static void address_is_of_the_lid(struct kunit *test)
+/* The path bits of a LID do not count if the device reports their number. */
+static void address_by_lid(struct kunit *test)
 {
 	struct sockaddr_in6 port = svc2_lid_address(0x3b, 2);
 	struct sockaddr_in6 path = svc2_lid_address(0x3b, 0);
@@ -905,8 +917,8 @@ static void address_is_of_the_lid(struct kunit *test)
 					     (struct sockaddr *)&path));
 }
 
-/* S46: so many connections in all, and half of them for an address. */
-static void connections_of_all(struct kunit *test)
+/* S46: the total of connections is limited, and an address may have half of it. */
+static void connection_limits(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
@@ -923,40 +935,40 @@ static void connections_of_all(struct kunit *test)
 	svc2_address_put(&f->peers[1].sp);
 	f->peers[1].sp.sp_quota.qu_address = NULL;
 	KUNIT_EXPECT_EQ(test, arrive(f, 5, 3, 3), 0);
-	/* by the memory */
+	/* The default depends on the memory of the machine. */
 	svc2_connections.pm_value = 0;
 	KUNIT_EXPECT_EQ(test, arrive(f, 4, 2, 2), 0);
 }
 
 static struct kunit_case pages_cases[] = {
-	KUNIT_CASE(room_beside_greedy),
-	KUNIT_CASE(turn_beside_greedy),
+	KUNIT_CASE(large_call_beside_greedy),
+	KUNIT_CASE(large_call_gets_returned_pages),
 	KUNIT_CASE(turns_of_addresses),
-	KUNIT_CASE(little_goes_past),
-	KUNIT_CASE(nothing_kept_for_the_gone),
-	KUNIT_CASE(s46_turns_of_the_lost),
+	KUNIT_CASE(small_calls_overtake),
+	KUNIT_CASE(closed_connection_frees_reservation),
+	KUNIT_CASE(s46_lost_connection_passes_turn),
 	KUNIT_CASE(one_address_at_a_time),
 	KUNIT_CASE(one_connection_at_a_time),
 	KUNIT_CASE(last_pages),
 	KUNIT_CASE(full_address),
-	KUNIT_CASE(s46_served_by_its_own),
+	KUNIT_CASE(s46_served_by_own_pages),
 	KUNIT_CASE(s46_deferred_by_gss),
-	KUNIT_CASE(all_without_two_pages),
+	KUNIT_CASE(total_below_two_pages),
 	KUNIT_CASE(parameters),
-	KUNIT_CASE(no_memory_for_an_address),
-	KUNIT_CASE(address_has_enough),
-	KUNIT_CASE(shows),
+	KUNIT_CASE(address_allocation_fails),
+	KUNIT_CASE(address_share_suffices),
+	KUNIT_CASE(debugfs_file),
 	KUNIT_CASE(small_beside_large),
 	KUNIT_CASE(reply_waits),
-	KUNIT_CASE(reply_takes),
-	KUNIT_CASE(two_not_posted),
-	KUNIT_CASE(reply_gives_the_rest_back),
-	KUNIT_CASE(least_is_enough),
-	KUNIT_CASE(deferred_is_taken_up),
+	KUNIT_CASE(reply_takes_pages),
+	KUNIT_CASE(two_unposted_replies),
+	KUNIT_CASE(short_reply_returns_pages),
+	KUNIT_CASE(minimum_memory_suffices),
+	KUNIT_CASE(deferred_call_waits),
 	KUNIT_CASE(address_is_port),
-	KUNIT_CASE_PARAM(address_is_of_the_route, route_gen_params),
-	KUNIT_CASE(address_is_of_the_lid),
-	KUNIT_CASE(connections_of_all),
+	KUNIT_CASE_PARAM(address_by_route, route_gen_params),
+	KUNIT_CASE(address_by_lid),
+	KUNIT_CASE(connection_limits),
 	{}
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages that the thread with XPT_BUSY looks at.
+ * Messages that the thread with XPT_BUSY handles.
  *
- * Nothing is sent. The queues are those of svcrdma2_sem_kunit.c.
+ * The suite sends nothing. The queues come from svcrdma2_sem_kunit.c.
  */
 #include <kunit/test.h>
 
@@ -22,7 +22,7 @@ static struct svc2_tx *fake_get(struct svc2_xprt *sp)
 	return ERR_PTR(-ENOTCONN);
 }
 
-/* the sizes of a connection are as the case has set them */
+/* The test cases set the sizes of a connection. */
 static void fake_bound(struct svc2_xprt *sp, u32 vers)
 {
 }
@@ -45,7 +45,7 @@ static void fake_update(struct svc2_xprt *sp)
 struct rpcrdma2_param svc2_versions;
 
 /**
- * struct fixture - a connection, a thread of it, and a message
+ * struct fixture - a connection with a thread and a message
  * @sp: connection
  * @rqst: thread
  * @msg: message
@@ -75,8 +75,8 @@ static int property_init(struct kunit *test)
 }
 
 /*
- * S18, B-08: an error for a Call of the server, well-formed or not, is left to a thread
- * without XPT_BUSY: regions of the Call may have to wait for the peer.
+ * S18, B-08: a thread without XPT_BUSY handles an error for a Call of the server,
+ * well-formed or not, because the regions of the Call may have to wait for the peer.
  */
 static void s18_errors_of_calls(struct kunit *test)
 {
@@ -96,8 +96,11 @@ static void s18_errors_of_calls(struct kunit *test)
 	}
 }
 
-/* 2.3: when the Send of an UPDPROP was done, and when a message came, decide. */
-static void s16_second_after_the_send(struct kunit *test)
+/*
+ * 2.3: the interval runs from the completion of the UPDPROP's Send to the arrival of a
+ * message.
+ */
+static void s16_interval_after_send(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->sp;
@@ -122,10 +125,10 @@ static void s16_second_after_the_send(struct kunit *test)
 }
 
 /*
- * S46: what there is to be announced waits for a message that finds a send context beside
- * those of the threads with a Call, and no thread with XPT_BUSY waits for one.
+ * S46: an announcement waits for a message that finds a spare send context, in addition to
+ * those of the threads with a Call. A thread with XPT_BUSY never waits for a send context.
  */
-static void s46_no_wait_to_announce(struct kunit *test)
+static void s46_announcement_does_not_wait(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->sp;
@@ -150,8 +153,8 @@ static void s46_no_wait_to_announce(struct kunit *test)
 
 static struct kunit_case property_cases[] = {
 	KUNIT_CASE(s18_errors_of_calls),
-	KUNIT_CASE(s16_second_after_the_send),
-	KUNIT_CASE(s46_no_wait_to_announce),
+	KUNIT_CASE(s16_interval_after_send),
+	KUNIT_CASE(s46_announcement_does_not_wait),
 	{}
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How much payload a connection may have.
+ * The share of payload of a connection.
  */
 #include <kunit/test.h>
 
 #include "../svcrdma2/pure.h"
 
-/* @conns of one address take a page at a time, as long as they may. */
+/* @conns connections of one address take single pages up to their limit. */
 static long take_all(long most, unsigned int conns, long *each)
 {
 	long all = 0;
@@ -27,7 +27,7 @@ static long take_all(long most, unsigned int conns, long *each)
 	return all;
 }
 
-/* One has a quarter; several of an address less than half, and there is some left. */
+/* A single connection has a quarter; several of one address share less than half. */
 static void shares(struct kunit *test)
 {
 	static long each[64];
@@ -40,7 +40,7 @@ static void shares(struct kunit *test)
 		all = take_all(1 << 16, n, each);
 		KUNIT_EXPECT_LE(test, all, 1 << 15);
 		KUNIT_EXPECT_GE(test, all, (1 << 15) / (n + 1) * n - n);
-		/* one more of that address, and one of another */
+		/* a further connection of this address, and one of another */
 		KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(1 << 16, all, all, 0,
 								each[n - 1] / 2));
 		KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(1 << 16, all, 0, 0,
@@ -48,7 +48,7 @@ static void shares(struct kunit *test)
 	}
 }
 
-/* What is wanted counts on both sides, and each limit by itself. */
+/* The requested pages count on both sides, and the limits are independent. */
 static void limits(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(400, 0, 0, 0, 100));
@@ -57,7 +57,7 @@ static void limits(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(400, 150, 0, 50, 75));
 	KUNIT_EXPECT_FALSE(test, svc2_pages_quota_allows(400, 151, 0, 50, 75));
 	KUNIT_EXPECT_FALSE(test, svc2_pages_quota_allows(400, 200, 200, 0, 1));
-	/* without any, all that there is */
+	/* A connection without pages may take all free pages. */
 	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(400, 300, 0, 0, 100));
 	KUNIT_EXPECT_FALSE(test, svc2_pages_quota_allows(400, 301, 0, 0, 100));
 	KUNIT_EXPECT_TRUE(test, svc2_pages_quota_allows(400, 0, 100, 0, 100));
@@ -66,8 +66,8 @@ static void limits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, svc2_pages_quota_allows(400, 101, 101, 101, 0));
 }
 
-/* A quarter of the whole, divided by the connections, with what each has already */
-static void little(struct kunit *test)
+/* A quarter of the total, divided by the connections, minus the pages in use */
+static void small_calls(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, svc2_pages_is_small(400, 1, 0, 100));
 	KUNIT_EXPECT_FALSE(test, svc2_pages_is_small(400, 1, 0, 101));
@@ -76,7 +76,7 @@ static void little(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, svc2_pages_is_small(400, 128, 0, 1));
 }
 
-/* What a few pages are enough for does not count, nor a copy. */
+/* Replies in a few pages, and copied Replies, do not count. */
 static void replies(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, svc2_reply_pages(0, 260), 0);
@@ -84,7 +84,7 @@ static void replies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_reply_pages(8 * PAGE_SIZE + 1, 260), 12);
 	KUNIT_EXPECT_EQ(test, svc2_reply_pages(256 * PAGE_SIZE, 260), 259);
 	KUNIT_EXPECT_EQ(test, svc2_reply_pages(8ULL * U32_MAX, 260), 260);
-	/* when it is there: a copy has no pages, whatever else is under way */
+	/* The actual Reply: a copy has no pages, and other pages in use do not matter. */
 	KUNIT_EXPECT_FALSE(test, svc2_reply_counts(0, 64));
 	KUNIT_EXPECT_FALSE(test, svc2_reply_counts(8, 16));
 	KUNIT_EXPECT_FALSE(test, svc2_reply_counts(8, -4));
@@ -93,8 +93,8 @@ static void replies(struct kunit *test)
 }
 
 /*
- * RDMA Writes of a chunk of @bytes from a message that begins at @off of a page, in
- * segments of @seg bytes, and the Send
+ * RDMA Writes for a chunk of @bytes, from a message that begins at offset @off of a page,
+ * in segments of @seg bytes; and the Send
  */
 static unsigned int wrs_of(u64 bytes, unsigned int off, u64 seg, unsigned int width)
 {
@@ -109,19 +109,19 @@ static unsigned int wrs_of(u64 bytes, unsigned int off, u64 seg, unsigned int wi
 	return wrs;
 }
 
-/* S46: a Reply has the entries that it may take, before its Call is carried out. */
+/* S46: the entries reserved before the execution of a Call suffice for its Reply. */
 static void s46_entries_of_replies(struct kunit *test)
 {
 	static const unsigned int widths[] = { 1, 2, 6, 30, 32 };
 	unsigned int i, off, pages;
 	u64 bytes, seg, segs;
 
-	/* as many as READs of 1 MiB and of 32 KiB take, and no more */
+	/* the exact number for READs of 1 MiB and of 32 KiB */
 	KUNIT_EXPECT_EQ(test, svc2_reply_wrs(256, 1, 1, 32), 10);
 	KUNIT_EXPECT_EQ(test, svc2_reply_wrs(8, 1, 1, 32), 2);
 	KUNIT_EXPECT_EQ(test, svc2_reply_wrs(256, 1, 1, 32),
 			wrs_of(1 << 20, 4, 1 << 20, 32));
-	/* a page of bytes: head, the end of a page and most of the next, tail */
+	/* A page of data: head, the end of a page and most of the next, tail */
 	KUNIT_EXPECT_GE(test, svc2_reply_wrs(1, 1, 1, 1), 4 + 1);
 	for (i = 0; i < ARRAY_SIZE(widths); i++)
 		for (bytes = 4; bytes < 3 << 20; bytes = bytes * 2 + 4)
@@ -135,7 +135,7 @@ static void s46_entries_of_replies(struct kunit *test)
 				}
 }
 
-/* @addresses with @conns connections each, in @each, take two pages at a time. */
+/* @addresses with @conns connections each take two pages at a time, counted in @each. */
 static long take_pairs(long most, unsigned int addresses, unsigned int conns,
 		       long *each, long *address)
 {
@@ -160,7 +160,7 @@ static long take_pairs(long most, unsigned int addresses, unsigned int conns,
 	return all;
 }
 
-/* Beside as many as there may be, the largest Call of another has room. */
+/* At full use by others, the largest Call of another address has room. */
 static void room_for_large(struct kunit *test)
 {
 	static long each[512], address[4];
@@ -180,7 +180,7 @@ static struct kunit_case quota_cases[] = {
 	KUNIT_CASE(shares),
 	KUNIT_CASE(limits),
 	KUNIT_CASE(room_for_large),
-	KUNIT_CASE(little),
+	KUNIT_CASE(small_calls),
 	KUNIT_CASE(s46_entries_of_replies),
 	KUNIT_CASE(replies),
 	{}

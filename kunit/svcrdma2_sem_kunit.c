@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Semaphores: what a Call has that waited, and when the connection is taken up again.
+ * Semaphores: the units of a Call after its wait, and the wakeup of its connection.
  *
- * The limits of the server are compiled in, over a connection without a device. No svc
- * thread takes it up: it is busy for the RPC layer. No Call here waits for payload: see
- * svcrdma2_pages_kunit.c.
+ * The suite compiles in the server's limits, over a connection without a device. The
+ * connection is busy for the RPC layer, and no svc thread handles it. Calls here do not
+ * wait for payload: see svcrdma2_pages_kunit.c.
  */
 #include <kunit/test.h>
 
@@ -27,7 +27,7 @@ static void *fake_kzalloc(size_t size, gfp_t gfp)
 	return machine.no_memory ? NULL : kzalloc(size, gfp);
 }
 
-/* of an svc thread */
+/* wakeups of svc threads */
 static unsigned int wakeups;
 
 static void count_wakeup(struct svc_xprt *xprt)
@@ -36,7 +36,7 @@ static void count_wakeup(struct svc_xprt *xprt)
 	svc_xprt_enqueue(xprt);
 }
 
-/* The machine that a case has */
+/* The simulated machine */
 #undef totalram_pages
 #undef kzalloc
 #undef svc_xprt_enqueue
@@ -77,14 +77,14 @@ unsigned int entries_left_by_waiters(const struct svc2_xprt *sp)
 
 /**
  * struct fixture - a connection, and Calls with RDMA Reads
- * @sp: connection with ENTRIES entries of the Send Queue, KEPT of them kept, and a
- *	send context
- * @id: what rdma_cm knows of it
+ * @sp: connection with ENTRIES Send Queue entries, KEPT of them reserved, and one send
+ *	context
+ * @id: its rdma_cm identifier
  * @serv: its service
- * @losses: how often it was lost
+ * @losses: number of losses of the connection
  * @calls: Calls
- * @reads: what their RDMA Reads are made of
- * @later: gives entries back when something waits for them
+ * @reads: RDMA Reads of the Calls
+ * @later: returns entries as soon as a task waits for them
  */
 struct fixture {
 	struct svc2_xprt	sp;
@@ -160,8 +160,8 @@ static struct svc2_msg *first_served(struct fixture *f)
 					sm_wait.wt_list);
 }
 
-/* A Call leaves what is kept, and what is for Sends. */
-static void leaves_some(struct kunit *test)
+/* A Call leaves the reserved entries, and those for Sends. */
+static void call_leaves_reserve(struct kunit *test)
 {
 	u64 waits = count_of(SVC2_C_sq_waits);
 	struct fixture *f = test->priv;
@@ -176,14 +176,14 @@ static void leaves_some(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_sem_avail(&f->sp.sp_sq_sem), KEPT + 3);
 }
 
-/* First come, first served, and each has what it waited for. */
-static void in_turn(struct kunit *test)
+/* Calls are served in FIFO order, and get the entries that they waited for. */
+static void fifo_order(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 9, 0), 0);
 	KUNIT_EXPECT_EQ(test, enter(f, 1, 5, 0), -EINPROGRESS);
-	/* there is enough for this one, but not before the other */
+	/* The entries suffice for this Call, but it must not overtake the first. */
 	svc2_sem_give(&f->sp, &f->sp.sp_sq_sem, 4);
 	KUNIT_EXPECT_EQ(test, enter(f, 2, 4, 0), -EINPROGRESS);
 	KUNIT_EXPECT_PTR_EQ(test, first_served(f), NULL);
@@ -197,7 +197,7 @@ static void in_turn(struct kunit *test)
 }
 
 /* Units that come back before any waiter is served serve all waiters. */
-static void serves_before(struct kunit *test)
+static void return_serves_waiters(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
@@ -211,7 +211,7 @@ static void serves_before(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 }
 
-/* A thread does not wait for what a Call waits for: the peer decides on that. */
+/* Threads precede Calls, because the peer decides how long a Call waits. */
 static void threads_first(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -233,15 +233,15 @@ static void threads_first(struct kunit *test)
 	svc2_sem_give(&f->sp, sem, 9);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 6);
 
-	/* and where there is enough, it does not wait at all */
+	/* With enough entries a thread does not wait at all. */
 	KUNIT_EXPECT_EQ(test, enter(f, 2, 4, 0), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, sem, 2, 0), 0);
 	KUNIT_EXPECT_EQ(test, svc2_sem_avail(sem), KEPT + 1);
 	KUNIT_EXPECT_EQ(test, f->calls[2].sm_entries, 0);
 }
 
-/* A thread has the units that came back before it joined, and before it left. */
-static void joins_and_leaves(struct kunit *test)
+/* A thread gets units that were returned before it joined or before it left. */
+static void join_and_leave(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_waiter wt = { .wt_units = ENTRIES - KEPT, .wt_spare = KEPT };
@@ -259,7 +259,7 @@ static void joins_and_leaves(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, svc2_sem_leave(&f->sp, sem, &wt));
 	KUNIT_EXPECT_EQ(test, svc2_sem_avail(sem), KEPT);
 
-	/* and what it would have been given goes to the next one */
+	/* Its units go to the next waiter. */
 	KUNIT_EXPECT_FALSE(test, join(f, &large));
 	KUNIT_EXPECT_FALSE(test, join(f, &small));
 	svc2_sem_give(&f->sp, sem, 2);
@@ -269,17 +269,17 @@ static void joins_and_leaves(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, svc2_sem_is_granted(&small));
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 	KUNIT_EXPECT_EQ(test, svc2_sem_avail(sem), KEPT + 1);
-	/* nothing is nothing */
+	/* A return of no units has no effect. */
 	set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
 	svc2_sem_give(&f->sp, sem, 0);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 }
 
 /*
- * While there is a line no message is taken up. But a Call that was served is: another
- * one may wait in a line for what it holds, and nothing else would move that.
+ * While Calls wait, the connection handles no new message. It handles a served Call: other
+ * Calls may wait for resources that this one holds, and nothing else would release them.
  */
-static void served_is_taken_up(struct kunit *test)
+static void served_call_is_handled(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc_xprt *xprt = &f->sp.sp_xprt;
@@ -300,8 +300,8 @@ static void served_is_taken_up(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, first_served(f), &f->calls[1]);
 }
 
-/* So is a Call whose RDMA Reads are done, if there is a send context for its Reply. */
-static void s46_done_is_taken_up(struct kunit *test)
+/* It also handles a Call with completed RDMA Reads, if a send context is left for its Reply. */
+static void s46_completed_call_is_handled(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct page *pages[1];
@@ -318,8 +318,8 @@ static void s46_done_is_taken_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&f->sp.sp_xprt), 0);
 }
 
-/* S46: as many messages are taken up as there are send contexts, and no more. */
-static void s46_a_context_for_each(struct kunit *test)
+/* S46: the send contexts limit the number of messages in progress. */
+static void s46_contexts_limit_messages(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc_xprt *xprt = &f->sp.sp_xprt;
@@ -333,8 +333,8 @@ static void s46_a_context_for_each(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
 }
 
-/* S46: a Call that was put off may have entries that the line waits for. */
-static void s46_deferred_is_taken_up(struct kunit *test)
+/* S46: a deferred Call is handled, because it may hold entries that other Calls wait for. */
+static void s46_deferred_call_is_handled(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc_xprt *xprt = &f->sp.sp_xprt;
@@ -346,8 +346,8 @@ static void s46_deferred_is_taken_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
 }
 
-/* S46: it goes before a Call that was served, and takes a context. */
-static void s46_deferred_needs_a_context(struct kunit *test)
+/* S46: a deferred Call precedes a served one, and needs a send context. */
+static void s46_deferred_call_needs_context(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc_xprt *xprt = &f->sp.sp_xprt;
@@ -364,8 +364,8 @@ static void s46_deferred_needs_a_context(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
 }
 
-/* S46: a thread's wait has a limit, which costs the connection, and nobody else. */
-static void s46_wait_has_a_limit(struct kunit *test)
+/* S46: a thread's wait has a timeout, which ends only this connection. */
+static void s46_wait_timeout(struct kunit *test)
 {
 	u64 stalls = count_of(SVC2_C_stalls);
 	struct fixture *f = test->priv;
@@ -381,7 +381,7 @@ static void s46_wait_has_a_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&f->sp.sp_conn),
 			RPCRDMA2_LOSS_STALLED);
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_sq_sem.se_waiters));
-	/* what has come too late is nobody's */
+	/* Units that are returned too late are free. */
 	svc2_sem_give(&f->sp, &f->sp.sp_sq_sem, 6);
 	KUNIT_EXPECT_EQ(test, svc2_sem_avail(&f->sp.sp_sq_sem), ENTRIES);
 }
@@ -396,8 +396,8 @@ static void give_to_waiter(struct work_struct *work)
 		svc2_sem_give(&f->sp, &f->sp.sp_sq_sem, 9);
 }
 
-/* S46: a thread that is served is woken: it would wait for ever, here. */
-static void s46_served_is_woken(struct kunit *test)
+/* S46: a served thread wakes; its wait has no timeout here. */
+static void s46_served_thread_wakes(struct kunit *test)
 {
 	u64 waits = count_of(SVC2_C_sq_waits);
 	struct fixture *f = test->priv;
@@ -412,8 +412,8 @@ static void s46_served_is_woken(struct kunit *test)
 	cancel_delayed_work_sync(&f->later);
 }
 
-/* A condition that is true when the time is over counts. */
-static void condition_at_the_end(struct kunit *test)
+/* A condition that is true at the timeout counts. */
+static void condition_at_timeout(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
@@ -421,8 +421,8 @@ static void condition_at_the_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wait_event_timeout(f->sp.sp_waitq, false, 0), 0);
 }
 
-/* C-093: what passes is tried again for a while, and then costs the connection. */
-static void c093_tries_again(struct kunit *test)
+/* C-093: transient failures are retried for a while, and then end the connection. */
+static void c093_retries(struct kunit *test)
 {
 	static const int passing[] = { -ENOMEM, -EAGAIN, -EIO };
 	u64 shortages = count_of(SVC2_C_shortages);
@@ -455,8 +455,8 @@ static void c093_tries_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_shortages), shortages + 4);
 }
 
-/* C-093: on a connection that is closed nothing is, and no other reason is given. */
-static void c093_not_when_closed(struct kunit *test)
+/* C-093: a closed connection does not retry, and keeps its reason. */
+static void c093_no_retry_when_closed(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	unsigned int tries = 0;
@@ -469,8 +469,8 @@ static void c093_not_when_closed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->losses, 0);
 }
 
-/* S46: and a thread does not wait on a connection that is lost: for ever, here. */
-static void s46_loss_ends_a_wait(struct kunit *test)
+/* S46: the loss of the connection ends a thread's wait, which has no timeout here. */
+static void s46_loss_ends_wait(struct kunit *test)
 {
 	struct svc2_waiter wt = { .wt_units = 1, .wt_spare = KEPT };
 	u64 stalls = count_of(SVC2_C_stalls);
@@ -483,16 +483,16 @@ static void s46_loss_ends_a_wait(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, svc2_sem_leave(&f->sp, &f->sp.sp_sq_sem, &wt));
 	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, 1, 0), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls);
-	/* nor does a Call begin to */
+	/* Calls do not start to wait either. */
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 1, 0), -ENOTCONN);
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_sq_sem.se_waiters));
 }
 
 /*
- * S46: the RPC layer does not defer a Call with data in pages. A Call with counted pages
- * has its last word there, however long that is; another Call stays as it is.
+ * S46: the RPC layer does not defer a Call with data in pages. The last word of a Call with
+ * counted pages moves to a page, for any length of that word; other Calls do not change.
  */
-static void s46_counted_is_not_deferred(struct kunit *test)
+static void s46_counted_call_not_deferred(struct kunit *test)
 {
 	static const char rpc[] = "thirty-two bytes of a small Call";
 	struct fixture *f = test->priv;
@@ -527,11 +527,11 @@ static void s46_counted_is_not_deferred(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, arg->page_base, 0);
 		KUNIT_EXPECT_PTR_EQ(test, arg->pages[0], page);
 		KUNIT_EXPECT_MEMEQ(test, page_address(page), rpc + 28, len - 28);
-		/* nor is one with a page in pages changed */
+		/* A Call with data in pages does not change either. */
 		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), len);
 		KUNIT_EXPECT_EQ(test, arg->head[0].iov_len, 28);
 	}
-	/* nor does its word go over the beginning of a Call that was moved there */
+	/* The word does not overwrite a Call that was moved to the beginning of its page. */
 	*arg = (struct xdr_buf){ .len = 32 };
 	arg->head[0].iov_base = memcpy(page_address(page), rpc, 32);
 	arg->head[0].iov_len = 32;
@@ -545,10 +545,10 @@ static void s46_counted_is_not_deferred(struct kunit *test)
 }
 
 /*
- * S46: a Call has the pages that are counted for it, and no more, also when a larger one
- * has left its pages.
+ * S46: a Call has exactly the pages that are counted for it, even if it reuses the pages of
+ * a larger one.
  */
-static void s46_kept_pages(struct kunit *test)
+static void s46_reused_pages(struct kunit *test)
 {
 	u64 reused = count_of(SVC2_C_sinks_reused);
 	struct svc_rqst *rqst = kunit_kzalloc(test, sizeof(*rqst), GFP_KERNEL);
@@ -580,8 +580,8 @@ static void s46_kept_pages(struct kunit *test)
 }
 
 /*
- * L8: one thread of a connection waits until a shortage has passed, and the Calls of
- * the others wait for that one. Those go on in their order, as served.
+ * L8: one thread of a connection waits for the end of a shortage, and the Calls of the
+ * other threads wait for this thread. They continue in their order, as served Calls.
  */
 static void l8_one_thread_waits(struct kunit *test)
 {
@@ -594,7 +594,7 @@ static void l8_one_thread_waits(struct kunit *test)
 	svc2_shortage_wait(&f->sp, &f->calls[0]);
 	KUNIT_EXPECT_PTR_EQ(test, first_served(f), NULL);
 	KUNIT_EXPECT_FALSE(test, test_bit(XPT_DATA, &xprt->xpt_flags));
-	/* what needs none of what is short goes on */
+	/* The connection still handles messages that do not need the scarce memory. */
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(xprt), 1);
 
 	svc2_shortage_end(&f->sp);
@@ -602,14 +602,14 @@ static void l8_one_thread_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&f->sp.sp_start_q), 2);
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_short_q));
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &xprt->xpt_flags));
-	/* this one has met it in its last moment */
+	/* This Call met the shortage just before its end. */
 	svc2_shortage_wait(&f->sp, &f->calls[2]);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&f->sp.sp_start_q), 3);
 	KUNIT_EXPECT_TRUE(test, svc2_shortage_begin(&f->sp));
 }
 
-/* L8: a Call that can go on, the end of a shortage, and room each wake a thread. */
-static void l8_a_thread_is_woken(struct kunit *test)
+/* L8: a Call that can continue, the end of a shortage, and free room wake a thread. */
+static void l8_wakeups(struct kunit *test)
 {
 	u64 shortages = count_of(SVC2_C_shortages);
 	struct fixture *f = test->priv;
@@ -632,8 +632,8 @@ static void l8_a_thread_is_woken(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 }
 
-/* R5: units that are away are missed, and those that came twice, and what waits. */
-static void r5_whole(struct kunit *test)
+/* R5: the check detects missing units, surplus units, and waiters. */
+static void r5_detects_lost_units(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_sem *sem = &f->sp.sp_sq_sem;
@@ -652,27 +652,27 @@ static void r5_whole(struct kunit *test)
 }
 
 static struct kunit_case sem_cases[] = {
-	KUNIT_CASE(leaves_some),
-	KUNIT_CASE(in_turn),
-	KUNIT_CASE(serves_before),
+	KUNIT_CASE(call_leaves_reserve),
+	KUNIT_CASE(fifo_order),
+	KUNIT_CASE(return_serves_waiters),
 	KUNIT_CASE(threads_first),
-	KUNIT_CASE(joins_and_leaves),
-	KUNIT_CASE(served_is_taken_up),
-	KUNIT_CASE(s46_done_is_taken_up),
-	KUNIT_CASE(s46_a_context_for_each),
-	KUNIT_CASE(s46_deferred_is_taken_up),
-	KUNIT_CASE(s46_deferred_needs_a_context),
-	KUNIT_CASE(s46_wait_has_a_limit),
-	KUNIT_CASE(s46_loss_ends_a_wait),
-	KUNIT_CASE(s46_served_is_woken),
-	KUNIT_CASE(condition_at_the_end),
-	KUNIT_CASE(c093_tries_again),
-	KUNIT_CASE(c093_not_when_closed),
-	KUNIT_CASE(s46_counted_is_not_deferred),
-	KUNIT_CASE(s46_kept_pages),
+	KUNIT_CASE(join_and_leave),
+	KUNIT_CASE(served_call_is_handled),
+	KUNIT_CASE(s46_completed_call_is_handled),
+	KUNIT_CASE(s46_contexts_limit_messages),
+	KUNIT_CASE(s46_deferred_call_is_handled),
+	KUNIT_CASE(s46_deferred_call_needs_context),
+	KUNIT_CASE(s46_wait_timeout),
+	KUNIT_CASE(s46_loss_ends_wait),
+	KUNIT_CASE(s46_served_thread_wakes),
+	KUNIT_CASE(condition_at_timeout),
+	KUNIT_CASE(c093_retries),
+	KUNIT_CASE(c093_no_retry_when_closed),
+	KUNIT_CASE(s46_counted_call_not_deferred),
+	KUNIT_CASE(s46_reused_pages),
 	KUNIT_CASE(l8_one_thread_waits),
-	KUNIT_CASE(l8_a_thread_is_woken),
-	KUNIT_CASE(r5_whole),
+	KUNIT_CASE(l8_wakeups),
+	KUNIT_CASE(r5_detects_lost_units),
 	{}
 };
 
