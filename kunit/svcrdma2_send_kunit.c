@@ -2,8 +2,8 @@
 /*
  * Send contexts: the pages of a Reply.
  *
- * Payload and semaphores are those of svcrdma2_pages_kunit.c and svcrdma2_sem_kunit.c. No
- * context is made or posted.
+ * Payload and semaphores come from svcrdma2_pages_kunit.c and svcrdma2_sem_kunit.c. The
+ * suite creates and posts no context.
  */
 #include <kunit/test.h>
 
@@ -21,10 +21,10 @@ struct workqueue_struct *svc2_wq;
 /**
  * struct fixture - a connection, and a thread with a Reply
  * @sp: connection
- * @id: what rdma_cm knows of it
- * @losses: how often it was lost
+ * @id: its rdma_cm identifier
+ * @losses: number of losses of the connection
  * @rqst: thread
- * @pages: of the Reply; none is there
+ * @pages: page array of the Reply, without pages
  * @call: Call
  * @tx: send context
  */
@@ -46,8 +46,8 @@ static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 static const struct rpcrdma2_conn_ops ops = { .lost = lost };
 
 /*
- * S46: a Reply without chunks has its pages, beyond the quota too, and they are counted.
- * The connection is then beyond its quota, and takes no further Call.
+ * S46: a Reply without chunks gets its pages even beyond the quota, and they are counted.
+ * The connection then exceeds its quota, and takes no further Call.
  */
 static void s46_pages_are_counted(struct kunit *test)
 {
@@ -68,7 +68,7 @@ static void s46_pages_are_counted(struct kunit *test)
 	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
 	svc2_pages_init(sp);
-	/* the least that can be set; an address may have 520 pages */
+	/* the minimum; an address may have 520 pages */
 	svc2_transfer_memory.pm_value = 1;
 	svc2_pages_set();
 	svc2_address_connections.pm_value = 1;
@@ -95,8 +95,8 @@ static void s46_pages_are_counted(struct kunit *test)
 	svc2_address_put(sp);
 }
 
-/* The trimmer keeps the order of contexts: a Reply takes the one that was used last. */
-static void trimmed_contexts_keep_their_order(struct kunit *test)
+/* The trim keeps the order of contexts: a Reply takes the one used last. */
+static void trim_keeps_order(struct kunit *test)
 {
 	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 	struct svc2_tx *txs[3];
@@ -124,7 +124,7 @@ static void trimmed_contexts_keep_their_order(struct kunit *test)
 
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE(s46_pages_are_counted),
-	KUNIT_CASE(trimmed_contexts_keep_their_order),
+	KUNIT_CASE(trim_keeps_order),
 	{}
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Entries of the Send Queue that the server takes: for Calls before they are carried
- * out, for Replies, and for Calls of its own.
+ * Send Queue entries of the server: for Calls before their execution, for Replies, and for
+ * callbacks.
  *
- * Over a device that takes everything, and reports nothing. The semaphores are those of
- * svcrdma2_sem_kunit.c, which has the code under test too.
+ * The fake device accepts all work requests and completes none. The semaphores come from
+ * svcrdma2_sem_kunit.c, which also contains the code under test.
  */
 #include <kunit/test.h>
 
@@ -13,29 +13,29 @@
 
 #define DEPTH		64
 #define BACKWARD	2
-/* for backward Calls: two, and sixteen regions, twice */
+/* for callbacks: two Sends and sixteen regions, twice */
 #define BACKWARD_WRS	(2 * BACKWARD + 2 * SVC2_BACKWARD_REGIONS)
 #define SPARE		4
 #define BATCH		4
 #define WIDTH		4
 #define LONGEST		(DEPTH - BACKWARD_WRS - BATCH)
-/* of what offer() has in sq_init(): (8 + 3 + 1 + 3) / WIDTH, and the Send */
+/* for the chunk that sq_init() offers: (8 + 3 + 1 + 3) / WIDTH, and the Send */
 #define NEED		4
 
 /**
  * struct fixture - a connection, and Calls that offer a Write chunk
- * @sp: connection with DEPTH entries, of which BACKWARD are kept
- * @id: what rdma_cm knows of it
+ * @sp: connection with DEPTH entries, BACKWARD of them reserved
+ * @id: its rdma_cm identifier
  * @qp: its queue pair
  * @device: its device
  * @serv: its service
- * @posts: what is posted, one after the other; none of it is reported
- * @posted: how many of these
- * @taken: work requests that the device has taken
- * @wrs: work requests of that
+ * @posts: records of the posted chains; none completes
+ * @posted: number of used entries of @posts
+ * @taken: number of work requests that the device has accepted
+ * @wrs: work requests of the last chain
  * @calls: Calls
- * @later: gives entries back as soon as a thread waits, one too few, and then one
- * @waited_on: the thread did not take those before the last one
+ * @later: returns entries as soon as a thread waits, one too few, and then one more
+ * @waited_on: the thread still waited before the last entry
  */
 struct fixture {
 	struct svc2_xprt	sp;
@@ -122,7 +122,7 @@ static int sq_init(struct kunit *test)
 	rpcrdma2_sq_open(&sp->sp_conn, DEPTH, BACKWARD, BATCH, 0);
 	for (i = 0; i < ARRAY_SIZE(f->calls); i++) {
 		rpcrdma2_rw_init(&f->calls[i].sm_rw, DMA_FROM_DEVICE);
-		/* 8 pages, and what is beside: see svc2_reply_wrs() */
+		/* 8 pages, and additional entries: see svc2_reply_wrs() */
 		offer(&f->calls[i], 8 * PAGE_SIZE, 1);
 	}
 	return 0;
@@ -133,14 +133,14 @@ static int avail(const struct fixture *f)
 	return svc2_sem_avail(&f->sp.sp_sq_sem);
 }
 
-/* No send context is to be had, and no completion is under way. */
-static void all_sent(struct fixture *f)
+/* All send contexts are in use, and no completion is pending. */
+static void exhaust_contexts(struct fixture *f)
 {
 	atomic_set(&f->sp.sp_tx_sem.se_units->un_free, 0);
 	f->sp.sp_conn.co_sq.sq_batch = 0;
 }
 
-/* A Reply, or a Call of the server, with @wrs work requests */
+/* Posts a Reply or a callback with @wrs work requests. */
 static int post(struct fixture *f, unsigned int wrs, bool backward, unsigned int *held)
 {
 	unsigned int i;
@@ -154,7 +154,7 @@ static int post(struct fixture *f, unsigned int wrs, bool backward, unsigned int
 	return svc2_sq_post(&f->sp, &f->posts[f->posted++], f->wrs, backward, held);
 }
 
-/* RDMA Reads of a Call, @count in one chain */
+/* Posts the RDMA Reads of a Call, @count in one chain. */
 static int post_reads(struct fixture *f, struct svc2_msg *call, unsigned int count)
 {
 	unsigned int i;
@@ -168,8 +168,8 @@ static int post_reads(struct fixture *f, struct svc2_msg *call, unsigned int cou
 	return svc2_sq_post_reads(&f->sp, call);
 }
 
-/* The entries that there are for each purpose, added up by hand */
-static void figures(struct kunit *test)
+/* The entries for each purpose, added up by hand */
+static void computed_entries(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct rpcrdma2_hdr *h = &f->calls[0].sm_msg.mg_hdr;
@@ -179,7 +179,7 @@ static void figures(struct kunit *test)
 	f->sp.sp_backward_max = 20;
 	KUNIT_EXPECT_EQ(test, svc2_sq_backward_wrs(&f->sp), 2 * 20 + 2 * 20);
 	f->sp.sp_backward_max = BACKWARD;
-	/* C-036: without chunks there are no regions */
+	/* C-036: without chunks, callbacks have no regions. */
 	f->sp.sp_ex.ex_supported.pr_brs = RDMA2_BKREQSUP_INLINE;
 	KUNIT_EXPECT_EQ(test, svc2_sq_backward_wrs(&f->sp), 2 * 2);
 
@@ -195,8 +195,8 @@ static void figures(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries_of_reply(&f->sp, &f->calls[0]), 11);
 }
 
-/* Work requests are counted by their kind, and the device has each chain. */
-static void counts(struct kunit *test)
+/* The counters distinguish the kinds of work requests, and the device gets every chain. */
+static void request_counters(struct kunit *test)
 {
 	u64 writes = count_of(SVC2_C_rdma_writes), reads = count_of(SVC2_C_rdma_reads);
 	u64 doorbells = count_of(SVC2_C_doorbells);
@@ -214,14 +214,14 @@ static void counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_rdma_writes), writes + 2);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_doorbells), doorbells + 4);
 	KUNIT_EXPECT_EQ(test, f->taken, 1 + 3 + 1 + 4);
-	/* what is posted without effect is not done */
+	/* A chain that the queue refuses returns its entries. */
 	f->posts[f->posted].po_bytes = 2;
 	rpcrdma2_sq_bound(&f->sp.sp_conn, 1);
 	KUNIT_EXPECT_EQ(test, post(f, 1, false, NULL), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - 9);
 }
 
-/* RDMA Reads have their entries, or the Call waits for these, and has them then. */
+/* RDMA Reads take their entries, or the Call waits for them and then holds them. */
 static void reads_have_entries(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -235,7 +235,7 @@ static void reads_have_entries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call->sm_entries, 0);
 	KUNIT_EXPECT_NULL(test, call->sm_chain);
 
-	/* those of Sends are left, and of the region of a callback */
+	/* The Call leaves the entries for Sends, and those for the region of a callback. */
 	co->co_regions.rg_num = 1;
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(co, avail(f) - BACKWARD - SPARE -
 						 2 * 1 - 2, true));
@@ -252,8 +252,8 @@ static void reads_have_entries(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, f->calls[2].sm_chain, &f->wrs[0]);
 }
 
-/* A Reply that has just what it takes; one that is not sent; and the longest */
-static void takes_what_it_has(struct kunit *test)
+/* A Reply with the exact number of entries, a Reply that is not sent, and the longest one */
+static void reply_takes_reserved(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_msg *call = &f->calls[0];
@@ -273,8 +273,8 @@ static void takes_what_it_has(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post(f, LONGEST, false, NULL), 0);
 }
 
-/* S46: a Call cannot have any when the connection is lost, and does not wait. */
-static void s46_lost_before_it_has(struct kunit *test)
+/* S46: a Call on a lost connection gets no entries, and does not wait. */
+static void s46_lost_before_reserve(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_msg *call = &f->calls[0];
@@ -287,8 +287,8 @@ static void s46_lost_before_it_has(struct kunit *test)
 }
 
 /*
- * S46: a Call has the entries of its Reply before it is carried out, or waits without a
- * thread; the Sends of others find theirs.
+ * S46: a Call gets the entries of its Reply before its execution, or waits without a
+ * thread. Other Sends find entries meanwhile.
  */
 static void s46_replies_have_entries(struct kunit *test)
 {
@@ -299,7 +299,7 @@ static void s46_replies_have_entries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(sp, &f->calls[0]), 0);
 	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, NEED);
 	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - NEED);
-	/* once is enough */
+	/* A second reservation has no effect. */
 	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(sp, &f->calls[0]), 0);
 	KUNIT_EXPECT_EQ(test, avail(f), DEPTH - NEED);
 
@@ -312,12 +312,12 @@ static void s46_replies_have_entries(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, post(f, 1, false, NULL), 0);
 	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD);
 
-	/* the Reply takes one less than it has */
+	/* The Reply takes one entry less than reserved. */
 	KUNIT_EXPECT_EQ(test, post(f, NEED - 1, false, &f->calls[0].sm_entries), 0);
 	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, 0);
 	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + 1);
 
-	/* the peer takes what was sent: the Call that waits can be carried out */
+	/* The peer accepts the Sends, and the waiting Call can be executed. */
 	rpcrdma2_sq_give(&sp->sp_conn, SPARE + NEED - 1);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, NEED);
 	KUNIT_EXPECT_PTR_EQ(test, list_first_entry_or_null(&sp->sp_ready_q,
@@ -326,12 +326,15 @@ static void s46_replies_have_entries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(sp, &f->calls[1]), 0);
 	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + SPARE);
-	/* one that is given up gives them back */
+	/* An abandoned Call returns its entries. */
 	svc2_reads_free(sp, &f->calls[1]);
 	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD + SPARE + NEED);
 }
 
-/* S46: a Call without chunks needs none; one with the most is not refused for that. */
+/*
+ * S46: a Call without chunks needs no entries; the largest Call is not refused for its
+ * entries.
+ */
 static void s46_least_and_most(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -343,14 +346,17 @@ static void s46_least_and_most(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(&f->sp, &f->calls[1]), 0);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries,
 			f->sp.sp_sq_longest - SPARE);
-	/* but it is when its Reply is too long, which has what it had then */
+	/* A Reply that is too long is refused, and its Call keeps the reserved entries. */
 	KUNIT_EXPECT_EQ(test, post(f, f->sp.sp_sq_longest + 1, false,
 				   &f->calls[1].sm_entries), -E2BIG);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries,
 			f->sp.sp_sq_longest - SPARE);
 }
 
-/* S46: a Reply that takes more than it has, has none while it waits for all of them. */
+/*
+ * S46: a Reply that needs more than its reservation holds no entry while it waits for all
+ * of them.
+ */
 static void s46_more_than_reserved(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -359,7 +365,7 @@ static void s46_more_than_reserved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_sq_reserve(&f->sp, &f->calls[0]), 0);
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn,
 						 avail(f) - BACKWARD - 1, true));
-	/* one, and the four that it has */
+	/* one free entry, and the four reserved ones */
 	KUNIT_EXPECT_EQ(test, post(f, NEED + 1, false, &f->calls[0].sm_entries), 0);
 	KUNIT_EXPECT_EQ(test, f->calls[0].sm_entries, 0);
 	KUNIT_EXPECT_EQ(test, avail(f), BACKWARD);
@@ -367,10 +373,10 @@ static void s46_more_than_reserved(struct kunit *test)
 }
 
 /*
- * B-05: a Call of the server that the peer keeps has no entry. Those for the LOCAL_INVs
- * of its regions are taken when it comes to that, also where Replies find none.
+ * B-05: a callback that the peer holds has no entries. The LOCAL_INVs of its regions take
+ * entries on demand, even if Replies find none.
  */
-static void b05_entries_to_invalidate(struct kunit *test)
+static void b05_invalidation_entries(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
@@ -379,8 +385,8 @@ static void b05_entries_to_invalidate(struct kunit *test)
 	rpcrdma2_sq_give(&f->sp.sp_conn, 4);
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->sp.sp_conn, DEPTH - BACKWARD, true));
 	KUNIT_EXPECT_EQ(test, post(f, BACKWARD + 1, true, NULL), -EAGAIN);
-	/* all Sends are on the Send Queue */
-	all_sent(f);
+	/* All Sends are posted. */
+	exhaust_contexts(f);
 	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, BACKWARD), 0);
 	KUNIT_EXPECT_EQ(test, avail(f), 0);
 	rpcrdma2_conn_lose(&f->sp.sp_conn, RPCRDMA2_LOSS_PEER);
@@ -389,11 +395,10 @@ static void b05_entries_to_invalidate(struct kunit *test)
 }
 
 /*
- * B-08: Calls of the server, with all the memory regions that there are, take none of the
- * entries that chains have left for Sends that stand alone. None of these waits: on a
- * connection that is lost a wait would be an error.
+ * B-08: callbacks, with all memory regions, leave the entries that chains leave for single
+ * Sends. No Send waits here: a wait on a lost connection fails.
  */
-static void b08_sends_have_entries(struct kunit *test)
+static void b08_callbacks_leave_entries(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->sp;
@@ -403,14 +408,14 @@ static void b08_sends_have_entries(struct kunit *test)
 	sp->sp_conn.co_regions.rg_num = 4;
 	while (!svc2_sq_reserve(sp, &f->calls[0]))
 		f->calls[0].sm_entries = 0;
-	/* as little as chains of another length may leave */
+	/* the minimum that chains of any length leave */
 	KUNIT_ASSERT_GE(test, avail(f), BACKWARD + 2 * 4 + SPARE);
 	rpcrdma2_sq_take(&sp->sp_conn, avail(f) - BACKWARD - 2 * 4 - SPARE, true);
 	rpcrdma2_conn_lose(&sp->sp_conn, RPCRDMA2_LOSS_PEER);
-	/* two regions each, and a Send */
+	/* two regions and a Send each */
 	for (i = 0; i < BACKWARD; i++)
 		KUNIT_EXPECT_EQ(test, post(f, 3, true, NULL), 0);
-	/* the service aborts them, and the regions are invalidated */
+	/* The service aborts the callbacks, and their regions are invalidated. */
 	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(sp, 4), 0);
 	for (i = 0; i < SPARE; i++)
 		KUNIT_EXPECT_EQ(test, post(f, 1, false, NULL), 0);
@@ -418,8 +423,8 @@ static void b08_sends_have_entries(struct kunit *test)
 }
 
 /*
- * B-08: nor do those with more regions than there are entries for: such a Call is tried
- * again. What stands in line leaves no more for them than that.
+ * B-08: the same with more regions than there are entries: such a callback is retried.
+ * Waiting Calls leave entries for a limited number of regions.
  */
 static void b08_many_regions(struct kunit *test)
 {
@@ -449,8 +454,8 @@ static void give_to_waiter(struct work_struct *work)
 	rpcrdma2_sq_give(&f->sp.sp_conn, 1);
 }
 
-/* B-08: nor do LOCAL_INVs, which wait instead. On a connection that is lost none can. */
-static void b08_invs_leave_sends(struct kunit *test)
+/* B-08: LOCAL_INVs leave these entries too, but wait. A wait on a lost connection fails. */
+static void b08_invalidations_leave_entries(struct kunit *test)
 {
 	u64 waits = count_of(SVC2_C_sq_waits);
 	struct fixture *f = test->priv;
@@ -475,18 +480,18 @@ static void b08_invs_leave_sends(struct kunit *test)
 	rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_PEER);
 	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, 1), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, avail(f), SPARE);
-	/* in line behind Sends that have not come back: these come again */
-	all_sent(f);
+	/* All Sends are posted and will return their entries: LOCAL_INVs may use the reserve. */
+	exhaust_contexts(f);
 	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, SPARE), 0);
 	KUNIT_EXPECT_EQ(test, svc2_sq_take_invs(&f->sp, 1), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, avail(f), 0);
 }
 
 /*
- * B-08: a Send that is on the Send Queue has its entry, and none is left for it once more:
- * not by REG_MRs, and not by LOCAL_INVs. One that a thread builds has none.
+ * B-08: a posted Send has its entry. REG_MRs and LOCAL_INVs leave no second one for it, but
+ * they leave one for a Send that a thread is building.
  */
-static void b08_sent_is_not_left(struct kunit *test)
+static void b08_posted_send_needs_no_entry(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->sp;
@@ -499,7 +504,7 @@ static void b08_sent_is_not_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post(f, 3 + SPARE - 1, true, NULL), 0);
 	KUNIT_EXPECT_EQ(test, avail(f), 1);
 	rpcrdma2_sq_give(&sp->sp_conn, 3);
-	/* a thread has the last one in hand */
+	/* A thread holds the last send context. */
 	KUNIT_EXPECT_EQ(test, svc2_sem_take(sp, &sp->sp_tx_sem, 1, 0), 0);
 	atomic_set(&sp->sp_xprt.xpt_nr_rqsts, 1);
 	KUNIT_EXPECT_EQ(test, post(f, 4, true, NULL), -EAGAIN);
@@ -510,15 +515,15 @@ static void b08_sent_is_not_left(struct kunit *test)
 }
 
 /*
- * B-08: a completion gives entries back first, and then the send contexts. What takes
- * the entries in between leaves those that the contexts are about to need.
+ * B-08: a completion returns the entries first, and then the send contexts. A taker in
+ * between leaves the entries that these contexts will need.
  */
-static void b08_what_comes_back(struct kunit *test)
+static void b08_returning_contexts(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->sp;
 
-	all_sent(f);
+	exhaust_contexts(f);
 	sp->sp_conn.co_sq.sq_batch = 2;
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&sp->sp_conn, avail(f) - 3, true));
 	KUNIT_EXPECT_EQ(test, post(f, 2, true, NULL), -EAGAIN);
@@ -526,13 +531,16 @@ static void b08_what_comes_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post(f, 2, true, NULL), 0);
 }
 
-/* B-08: as little as Sends have, also Calls of the server have that send no chunks. */
-static void b08_sends_of_calls(struct kunit *test)
+/*
+ * B-08: with more regions than entries for them, REG_MRs also leave the entries of
+ * callbacks without chunks.
+ */
+static void b08_callbacks_without_chunks(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->sp;
 
-	all_sent(f);
+	exhaust_contexts(f);
 	sp->sp_conn.co_regions.rg_num = SVC2_BACKWARD_REGIONS;
 	atomic_set(&sp->sp_backward_free, 1);
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&sp->sp_conn, avail(f) - 3, true));
@@ -545,21 +553,21 @@ static void b08_sends_of_calls(struct kunit *test)
 }
 
 static struct kunit_case sq_cases[] = {
-	KUNIT_CASE(figures),
-	KUNIT_CASE(counts),
+	KUNIT_CASE(computed_entries),
+	KUNIT_CASE(request_counters),
 	KUNIT_CASE(reads_have_entries),
-	KUNIT_CASE(takes_what_it_has),
-	KUNIT_CASE(s46_lost_before_it_has),
+	KUNIT_CASE(reply_takes_reserved),
+	KUNIT_CASE(s46_lost_before_reserve),
 	KUNIT_CASE(s46_replies_have_entries),
 	KUNIT_CASE(s46_least_and_most),
 	KUNIT_CASE(s46_more_than_reserved),
-	KUNIT_CASE(b05_entries_to_invalidate),
-	KUNIT_CASE(b08_sends_have_entries),
+	KUNIT_CASE(b05_invalidation_entries),
+	KUNIT_CASE(b08_callbacks_leave_entries),
 	KUNIT_CASE(b08_many_regions),
-	KUNIT_CASE(b08_invs_leave_sends),
-	KUNIT_CASE(b08_sent_is_not_left),
-	KUNIT_CASE(b08_what_comes_back),
-	KUNIT_CASE(b08_sends_of_calls),
+	KUNIT_CASE(b08_invalidations_leave_entries),
+	KUNIT_CASE(b08_posted_send_needs_no_entry),
+	KUNIT_CASE(b08_returning_contexts),
+	KUNIT_CASE(b08_callbacks_without_chunks),
 	{}
 };
 

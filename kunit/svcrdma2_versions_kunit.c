@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What depends on the version of a Call, against tables.
+ * Decisions that depend on the version of a Call, against tables.
  */
 #include <kunit/test.h>
 
@@ -112,7 +112,7 @@ static void inv_handle(struct kunit *test)
 
 	h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, h);
-	/* beyond the count, the handle of an earlier Call */
+	/* Behind the counted segments lies a stale handle of an earlier Call. */
 	for (i = hc->nsegs; i < RPCRDMA2_MAX_SEGMENTS; i++)
 		h->h_segs[i].rs_handle = hc->nominated;
 	h->h_vers = hc->vers;

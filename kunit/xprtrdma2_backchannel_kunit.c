@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which Calls of a server are taken, and what is said to the others:
- * xprt2_judge_backward() and xprt2_refuse_backward() on whole messages.
+ * The verdict on Calls of a server, and the errors for refused ones: xprt2_judge_backward()
+ * and xprt2_refuse_backward() on complete messages.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -13,7 +13,7 @@
 
 #define XID	0x0badcafe
 
-/* What stands behind the fixed part of a header, as words */
+/* Words behind the fixed part of a header */
 #define NONE		0
 #define SEGMENT		0x77, 64, 0, 0x1000
 #define CALL		XID, RDMA2_CALL
@@ -26,7 +26,7 @@ struct backward_case {
 	u32		proc;
 	u32		words[32];
 	unsigned int	nwords;
-	u32		verdict;	/* judged so in both versions */
+	u32		verdict;	/* verdict in both versions */
 };
 
 #define WORDS(...)	.words = { __VA_ARGS__ }, \
@@ -86,7 +86,7 @@ static struct rpcrdma2_msg *message(struct kunit *test,
 	return read_message(test, m->word, words_len(m), 0);
 }
 
-static void judged_alike(struct kunit *test)
+static void same_verdict_in_both_versions(struct kunit *test)
 {
 	const struct backward_case *c = test->param_value;
 	u32 vers;
@@ -115,7 +115,7 @@ static void judged_alike(struct kunit *test)
 	}
 }
 
-static const struct rpcrdma2_hdr a_call = {
+static const struct rpcrdma2_hdr simple_call = {
 	.h_xid		= XID,
 	.h_vers		= RPCRDMA2_VERS_TWO,
 	.h_credit	= 1,
@@ -124,16 +124,16 @@ static const struct rpcrdma2_hdr a_call = {
 };
 
 /*
- * S23 with more than the decoder holds: the code names the first list that is
- * there, and the maximum is 0 all the same. A Reply chunk is no list: what is
- * wrong with it is its length, and C-085 has the limit for that.
+ * S23 with more chunks than the decoder holds: the code names the first list of the header,
+ * and the reported maximum is 0. A Reply chunk is not a list: only its length can be wrong,
+ * and C-085 limits that.
  */
 static const struct excess_case {
 	const char	*desc;
 	unsigned int	chunks;		/* Read chunks */
-	unsigned int	read_segs;	/* in each */
+	unsigned int	read_segs;	/* per chunk */
 	unsigned int	writes;		/* Write chunks */
-	unsigned int	write_segs;	/* in each */
+	unsigned int	write_segs;	/* per chunk */
 	unsigned int	reply_segs;
 	u32		code;
 	u32		arg;
@@ -158,7 +158,7 @@ static const struct excess_case {
 
 KUNIT_ARRAY_PARAM_DESC(excess, excess_cases, desc);
 
-static void more_than_the_decoder_holds(struct kunit *test)
+static void excess_of_lists(struct kunit *test)
 {
 	const struct excess_case *c = test->param_value;
 	struct words *m = words_new(test);
@@ -167,7 +167,6 @@ static void more_than_the_decoder_holds(struct kunit *test)
 	struct rpcrdma2_hdr *h;
 	unsigned int i, j;
 
-	/* Arrange */
 	put_start(m, 2, RDMA2_MSG, RDMA2_CALL);
 	for (i = 0; i < c->chunks; i++)
 		for (j = 0; j < c->read_segs; j++)
@@ -183,7 +182,6 @@ static void more_than_the_decoder_holds(struct kunit *test)
 		put_segments(m, c->reply_segs);
 	put_payload(m, RDMA2_CALL, 40);
 
-	/* Act */
 	msg = read_message(test, m->word, words_len(m), 0);
 	KUNIT_EXPECT_EQ(test, xprt2_judge_backward(msg, RDMA2_BKREQSUP_NONE),
 			RDMA2_ERR_SYSTEM);
@@ -194,7 +192,6 @@ static void more_than_the_decoder_holds(struct kunit *test)
 	code = xprt2_judge_backward(msg, RDMA2_BKREQSUP_INLINE);
 	h = &msg->mg_hdr;
 
-	/* Assert */
 	KUNIT_EXPECT_EQ(test, code, c->code);
 	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(h, code, 0, 0));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(h));
@@ -202,12 +199,12 @@ static void more_than_the_decoder_holds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h->h_error.er_arg, c->arg);
 }
 
-/* At GENL: what the client has announced that it takes, and the code for more */
+/* At GENL: the limits that the client has announced, and the code for an excess */
 static const struct limit_case {
 	const char	*desc;
 	unsigned int	reads;
 	unsigned int	writes;
-	unsigned int	segs;		/* of the last chunk of each list, and the Reply's */
+	unsigned int	segs;		/* of the last chunk, or of the Reply chunk */
 	u32		code;
 	u32		arg;
 } limit_cases[] = {
@@ -234,7 +231,7 @@ static void limits(struct kunit *test)
 	u32 limit;
 
 	KUNIT_ASSERT_NOT_NULL(test, msg);
-	*h = a_call;
+	*h = simple_call;
 	h->h_nreads = c->reads;
 	h->h_nwrites = c->writes;
 	h->h_has_reply = true;
@@ -244,7 +241,7 @@ static void limits(struct kunit *test)
 		h->h_writes[c->writes - 1].ck_nsegs = c->segs;
 	else
 		h->h_reply.ck_nsegs = c->segs;
-	/* what is left of another header */
+	/* Stale chunks of another header */
 	h->h_reads[c->reads].ck_nsegs = 99;
 	h->h_writes[c->writes].ck_nsegs = 99;
 	code = xprt2_judge_backward(msg, RDMA2_BKREQSUP_GENL);
@@ -257,22 +254,22 @@ static void limits(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(h));
 }
 
-/* S24, B-06: there is no service, or no room */
+/* S24, B-06: the client has no service, or no free request */
 static void s24_no_service(struct kunit *test)
 {
-	struct rpcrdma2_hdr h = a_call;
+	struct rpcrdma2_hdr h = simple_call;
 
 	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(&h, RDMA2_ERR_SYSTEM, 0, 0));
 	KUNIT_EXPECT_EQ(test, h.h_error.er_code, RDMA2_ERR_SYSTEM);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(&h));
 
-	h = a_call;
+	h = simple_call;
 	h.h_vers = RPCRDMA2_VERS_ONE;
 	KUNIT_EXPECT_FALSE(test, xprt2_refuse_backward(&h, RDMA2_ERR_SYSTEM, 0, 0));
 }
 
-/* C-037, 2.6: what is said to a server that offers more; 24 segments are the most. */
-static void limits_of_a_level(struct kunit *test)
+/* C-037, 2.6: the limits in errors for a server that offers more; the maximum is 24 segments. */
+static void limits_of_level(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, XPRT2_BACKWARD_PARTS, 24);
 	KUNIT_EXPECT_EQ(test, xprt2_backward_limit(RDMA2_BKREQSUP_GENL,
@@ -285,10 +282,10 @@ static void limits_of_a_level(struct kunit *test)
 						   RDMA2_ERR_SEGMENTS), 0);
 }
 
-/* E-10: an empty Write chunk is a chunk too. */
-static void what_has_chunks(struct kunit *test)
+/* E-10: an empty Write chunk counts as a chunk. */
+static void detects_chunks(struct kunit *test)
 {
-	struct rpcrdma2_hdr h = a_call;
+	struct rpcrdma2_hdr h = simple_call;
 
 	KUNIT_EXPECT_FALSE(test, xprt2_has_chunks(&h));
 	h.h_nwrites = 1;
@@ -298,10 +295,10 @@ static void what_has_chunks(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, xprt2_has_chunks(&h));
 }
 
-/* C-079: a version that neither end has; the range is whole. */
+/* C-079: a version that neither end supports; the error has the complete range. */
 static void c079_unknown_version(struct kunit *test)
 {
-	struct rpcrdma2_hdr h = a_call;
+	struct rpcrdma2_hdr h = simple_call;
 
 	h.h_vers = 3;
 	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(&h, RDMA2_ERR_VERS, 1, 0));
@@ -310,10 +307,10 @@ static void c079_unknown_version(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(&h));
 }
 
-/* C-090, C-091: the length that would have been needed */
+/* C-090, C-091: the error has the required length */
 static void c091_reply_too_long(struct kunit *test)
 {
-	struct rpcrdma2_hdr h = a_call;
+	struct rpcrdma2_hdr h = simple_call;
 
 	KUNIT_ASSERT_TRUE(test, xprt2_refuse_backward(&h, RDMA2_ERR_REPLY_RESOURCE, 4096, 0));
 	KUNIT_EXPECT_EQ(test, h.h_error.er_code, RDMA2_ERR_REPLY_RESOURCE);
@@ -321,42 +318,45 @@ static void c091_reply_too_long(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_sendable(&h));
 }
 
-/* S31, S38: what gets no answer elsewhere gets none here */
-static void s38_nothing_to_say(struct kunit *test)
+/* S31, S38: a message that the decoder drops gets no answer */
+static void s38_no_answer(struct kunit *test)
 {
-	struct rpcrdma2_hdr h = a_call;
+	struct rpcrdma2_hdr h = simple_call;
 
 	KUNIT_EXPECT_FALSE(test, xprt2_refuse_backward(&h, RDMA2_DROP, 0, 0));
 }
 
-/* B-04: neither direction takes the Receives of the other */
-static void receives_are_shared(struct kunit *test)
+/* B-04: neither direction uses the Receives of the other */
+static void receives_shared(struct kunit *test)
 {
 	u32 calls = 0;
 
-	/* C-097: one, which takes none from the client where none are granted */
+	/*
+	 * C-097: the server may make one Call without a grant; the client's share is
+	 * complete.
+	 */
 	KUNIT_EXPECT_EQ(test, xprt2_share_receives(6, 64, 0, &calls), 4);
 	KUNIT_EXPECT_EQ(test, calls, 1);
-	/* none for them but the one that the server may make at once */
+	/* The Receives suffice only for this Call of the server. */
 	KUNIT_EXPECT_EQ(test, xprt2_share_receives(3, 1, 0, &calls), 1);
 	KUNIT_EXPECT_EQ(test, calls, 1);
 	KUNIT_EXPECT_EQ(test, xprt2_share_receives(1, 64, 16, &calls), 1);
 	KUNIT_EXPECT_EQ(test, calls, 1);
-	/* half of them each, whatever the client is granted so far */
+	/* Both directions get half of them, for any grant of the client. */
 	KUNIT_EXPECT_EQ(test, xprt2_share_receives(42, 1, 256, &calls), 1);
 	KUNIT_EXPECT_EQ(test, calls, 20);
 	KUNIT_EXPECT_EQ(test, xprt2_share_receives(42, 64, 256, &calls), 20);
 	KUNIT_EXPECT_EQ(test, calls, 20);
-	/* the server knows */
+	/* The server knows its grant, and the grant does not decrease. */
 	KUNIT_EXPECT_EQ(test, xprt2_share_receives(12, 64, 256, &calls), 1);
 	KUNIT_EXPECT_EQ(test, calls, 20);
-	/* all */
+	/* Receives for both directions */
 	KUNIT_EXPECT_EQ(test, xprt2_share_receives(322, 64, 256, &calls), 64);
 	KUNIT_EXPECT_EQ(test, calls, 256);
 }
 
-/* S56: not against what would be granted if there were enough Receives */
-static void s56_counted_against_the_grant(struct kunit *test)
+/* S56: the actual grant is the limit, not the grant with sufficient Receives */
+static void s56_checked_against_grant(struct kunit *test)
 {
 	u32 calls = RPCRDMA2_CREDIT_INITIAL;
 
@@ -366,7 +366,7 @@ static void s56_counted_against_the_grant(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, xprt2_is_granted(19, calls));
 	KUNIT_EXPECT_FALSE(test, xprt2_is_granted(20, calls));
 	KUNIT_EXPECT_FALSE(test, xprt2_is_granted(255, calls));
-	/* those that are under way were granted */
+	/* The Calls under way were granted. */
 	xprt2_share_receives(12, 64, 256, &calls);
 	KUNIT_EXPECT_TRUE(test, xprt2_is_granted(19, calls));
 	xprt2_share_receives(322, 64, 256, &calls);
@@ -375,17 +375,17 @@ static void s56_counted_against_the_grant(struct kunit *test)
 }
 
 static struct kunit_case backchannel_cases[] = {
-	KUNIT_CASE_PARAM(judged_alike, backward_gen_params),
-	KUNIT_CASE_PARAM(more_than_the_decoder_holds, excess_gen_params),
+	KUNIT_CASE_PARAM(same_verdict_in_both_versions, backward_gen_params),
+	KUNIT_CASE_PARAM(excess_of_lists, excess_gen_params),
 	KUNIT_CASE_PARAM(limits, limits_gen_params),
-	KUNIT_CASE(limits_of_a_level),
-	KUNIT_CASE(what_has_chunks),
+	KUNIT_CASE(limits_of_level),
+	KUNIT_CASE(detects_chunks),
 	KUNIT_CASE(s24_no_service),
 	KUNIT_CASE(c079_unknown_version),
 	KUNIT_CASE(c091_reply_too_long),
-	KUNIT_CASE(s38_nothing_to_say),
-	KUNIT_CASE(receives_are_shared),
-	KUNIT_CASE(s56_counted_against_the_grant),
+	KUNIT_CASE(s38_no_answer),
+	KUNIT_CASE(receives_shared),
+	KUNIT_CASE(s56_checked_against_grant),
 	{}
 };
 

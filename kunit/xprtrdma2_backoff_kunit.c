@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When to connect: back-off and spread.
+ * The time of a connection attempt: back-off and spread.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>

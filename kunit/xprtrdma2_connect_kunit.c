@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Resources of a client's connection for Calls of the server, by the level of
- * backward operation in force. The cases make no connection: the limits of the
- * device suffice.
+ * Resources of a client's connection for callbacks, by the level of backward operation in
+ * force. The suite creates no connection: the limits of the device suffice.
  */
 #include <kunit/test.h>
 
@@ -17,7 +16,7 @@
 #undef pr_fmt
 #include "../xprtrdma2/connect.c"
 
-/* The other files of the client, of which the cases need nothing */
+/* Stubs for the other files of the client */
 DEFINE_PER_CPU(u64 [XPRT2_C_COUNT], xprt2_counters);
 struct workqueue_struct *xprt2_wq;
 struct rpcrdma2_param xprt2_param_receive_size = { RPCRDMA2_INLINE_DEFAULT };
@@ -45,17 +44,17 @@ void xprt2_trial_timeout(struct work_struct *work) { }
 
 #define SLOTS	128
 #define CREDITS	16
-/* three regions of up to 258 pages, and 16 Calls of the server */
+/* three regions of up to 258 pages, and 16 callbacks */
 #define DEPTH	xprt2_sq_depth(SLOTS, 3, CREDITS)
 
 /**
- * struct endpoint - an endpoint over a device that limits nothing
+ * struct endpoint - an endpoint over a device without limits
  * @xp: its transport
- * @ep: it
+ * @ep: the endpoint
  * @id: its identifier
  * @device: its device
- * @ports: port 1 of it
- * @size: what the endpoint takes
+ * @ports: its ports; port 1 is in use
+ * @size: resources of the endpoint
  */
 struct endpoint {
 	struct xprt2_xprt	xp;
@@ -66,8 +65,8 @@ struct endpoint {
 	struct rpcrdma2_conn_size size;
 };
 
-static struct endpoint *endpoint_at(struct kunit *test, u32 level, u32 port,
-				    u32 threshold)
+static struct endpoint *endpoint_for_level(struct kunit *test, u32 level, u32 port,
+					   u32 threshold)
 {
 	struct endpoint *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 
@@ -93,7 +92,7 @@ static struct endpoint *endpoint_at(struct kunit *test, u32 level, u32 port,
 	f->xp.xp_backward_target = CREDITS;
 	xprt2_param_backward.pm_value = level;
 	KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
-	/* Calls and messages without chunks have the same entries at each level. */
+	/* The entries for Calls, and for messages without chunks, do not depend on the level. */
 	KUNIT_EXPECT_EQ(test, f->ep.ep_max_reqs, SLOTS);
 	KUNIT_EXPECT_EQ(test, f->size.sends - XPRT2_DRAIN_WRS,
 			f->ep.ep_conn.co_sq.sq_entries);
@@ -119,11 +118,11 @@ static const struct level_case {
 
 KUNIT_ARRAY_PARAM_DESC(level, level_cases, desc);
 
-/* Two of the longest chains: 24 parts, and 257 pages in Reads of 19 */
+/* Two of the longest chains: 24 parts, and 257 pages in Reads of 19 pages */
 static void entries(struct kunit *test)
 {
 	const struct level_case *c = test->param_value;
-	struct endpoint *f = endpoint_at(test, c->level, *c->port, 0);
+	struct endpoint *f = endpoint_for_level(test, c->level, *c->port, 0);
 
 	KUNIT_EXPECT_EQ(test, f->ep.ep_chunk_max, c->takes ? 39 : 0);
 	KUNIT_EXPECT_EQ(test, f->size.sends,
@@ -131,13 +130,13 @@ static void entries(struct kunit *test)
 }
 
 /*
- * Without chunks no part is sized; with chunks each part ends before the threshold
- * from which on the device reads by regions. Over iWARP all RDMA Reads would.
+ * Without chunks, parts have no size. With chunks, each part ends below the threshold for
+ * reads by regions. Over iWARP all RDMA Reads need regions.
  */
 static void regions(struct kunit *test)
 {
 	const struct level_case *c = test->param_value;
-	struct endpoint *f = endpoint_at(test, c->level, *c->port, 16);
+	struct endpoint *f = endpoint_for_level(test, c->level, *c->port, 16);
 
 	KUNIT_EXPECT_EQ(test, f->size.rw_mrs, 0);
 	KUNIT_EXPECT_EQ(test, !!f->size.rw_pages, c->takes);
@@ -146,19 +145,19 @@ static void regions(struct kunit *test)
 static void depth(struct kunit *test)
 {
 	const struct level_case *c = test->param_value;
-	struct endpoint *f = endpoint_at(test, c->level, *c->port, 0);
+	struct endpoint *f = endpoint_for_level(test, c->level, *c->port, 0);
 
 	KUNIT_EXPECT_EQ(test, xprt2_ep_initiator_depth(&f->ep),
 			c->takes ? CREDITS : 0);
 }
 
-/* A device that has no entries left for chunks */
-static void no_entries(struct kunit *test)
+/* A device without free entries for chunks */
+static void device_without_entries(struct kunit *test)
 {
 	struct rpcrdma2_conn_size size = { .send_sges = 19 };
 	struct endpoint *f;
 
-	f = endpoint_at(test, RDMA2_BKREQSUP_INLINE, roce, 0);
+	f = endpoint_for_level(test, RDMA2_BKREQSUP_INLINE, roce, 0);
 	xprt2_param_backward.pm_value = RDMA2_BKREQSUP_GENL;
 	KUNIT_EXPECT_EQ(test, xprt2_ep_size_backward(&f->ep, 77, &size), 0);
 	KUNIT_EXPECT_EQ(test, f->ep.ep_chunk_max, 0);
@@ -167,10 +166,10 @@ static void no_entries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_ep_size_backward(&f->ep, 78, &size), 78);
 }
 
-/* 1 MiB that begins anywhere in a page; and 1 MiB between a head and a tail (E-26) */
+/* 1 MiB from any offset in a page; and 1 MiB between a head and a tail (E-26) */
 static void one_region(struct kunit *test)
 {
-	struct endpoint *f = endpoint_at(test, RDMA2_BKREQSUP_GENL, roce, 0);
+	struct endpoint *f = endpoint_for_level(test, RDMA2_BKREQSUP_GENL, roce, 0);
 	unsigned int depth = f->ep.ep_conn.co_regions.rg_depth;
 
 	KUNIT_EXPECT_LE(test, (XPRT2_MAX_PAYLOAD >> PAGE_SHIFT) + 1, depth);
@@ -181,7 +180,7 @@ static struct kunit_case connect_cases[] = {
 	KUNIT_CASE_PARAM(entries, level_gen_params),
 	KUNIT_CASE_PARAM(regions, level_gen_params),
 	KUNIT_CASE_PARAM(depth, level_gen_params),
-	KUNIT_CASE(no_entries),
+	KUNIT_CASE(device_without_entries),
 	KUNIT_CASE(one_region),
 	{}
 };

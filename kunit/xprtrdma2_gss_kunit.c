@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * E-26: which flavors of RPCSEC_GSS process the data of an RPC, for both ends.
+ * E-26: flavors of RPCSEC_GSS that process the data of an RPC, for both ends.
  */
 #include <kunit/test.h>
 #include <linux/module.h>

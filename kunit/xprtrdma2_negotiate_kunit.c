@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Selection of the version: the table of answers of section 2.2 of
- * Documentation/protocol.rst, and that it never loops.
+ * Selection of the version: the table of answers in section 2.2 of
+ * Documentation/protocol.rst, and the end of every negotiation.
  */
 #include <kunit/test.h>
 #include <linux/jiffies.h>
@@ -40,7 +40,7 @@ static void first(struct kunit *test)
 			c->want);
 }
 
-/* S34: after an hour, and no RPC waits for it that has waited already */
+/* S34: the client probes again after an hour, but not for an RPC that has waited already */
 static void probes_again(struct kunit *test)
 {
 	unsigned long since[] = { 0, 5, -1UL, -3600UL * HZ, -1800UL * HZ };
@@ -63,11 +63,11 @@ static void probes_again(struct kunit *test)
 }
 
 /*
- * S34: the result of a connection outlasts the longest back-off, and the longest attempt,
- * which is looking for an address and a route for 20 s, and for the server for a minute.
- * Where the server gave no answer it outlasts a server that is down for three minutes.
+ * S34: the result of a connection remains valid longer than the longest back-off plus the
+ * longest attempt, with 20 s for the address and the route, and a minute for the server.
+ * Without an answer of the server, it remains valid during an outage of three minutes.
  */
-static void s34_a_note_ages(struct kunit *test)
+static void s34_note_expiry(struct kunit *test)
 {
 	unsigned long noted[] = { 0, 5, -1UL, -210UL * HZ, -90UL * HZ };
 	unsigned long delay = xprt2_connect_delay(XPRT2_PAST_FAILED, 60UL * HZ,
@@ -80,7 +80,7 @@ static void s34_a_note_ages(struct kunit *test)
 
 		KUNIT_EXPECT_TRUE(test, time_before(noted[i] + delay, end));
 		KUNIT_EXPECT_TRUE(test, time_before(noted[i] + 3 * delay, mute));
-		/* another server may have come up by then */
+		/* Another server may run by then. */
 		KUNIT_EXPECT_FALSE(test, time_before(noted[i] + 4 * delay, mute));
 		KUNIT_EXPECT_EQ(test, end, noted[i] + 90 * HZ);
 		KUNIT_EXPECT_EQ(test, mute, noted[i] + 210 * HZ);
@@ -89,7 +89,7 @@ static void s34_a_note_ages(struct kunit *test)
 	}
 }
 
-/* S34: a server of version 1 that sent no Reply in it is probed at once. */
+/* S34: the client probes a server of version 1 at once if it sent no Reply in version 1. */
 static void doubts_one(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, xprt2_doubts_one(1, false, true, false));
@@ -99,7 +99,7 @@ static void doubts_one(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, xprt2_doubts_one(1, false, true, true));
 }
 
-/* S34: a good Reply in version 1, where version 2 was probed */
+/* S34: a good Reply in version 1 after a probe of version 2 */
 static void proves_one(struct kunit *test)
 {
 	struct xprt2_nego ng = { .ng_max = 2 };
@@ -347,8 +347,8 @@ static void action(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_next_action(&c->ng, c->answer), c->want);
 }
 
-/* S34, 2.2: with any answers at all two connections are spent at the most */
-static void ends(struct kunit *test)
+/* S34, 2.2: with any repeated answer, the negotiation ends after at most two connections */
+static void negotiation_ends(struct kunit *test)
 {
 	static const enum xprt2_answer answers[] = {
 		XPRT2_A_CONNPROP, XPRT2_A_ERR_VERS, XPRT2_A_ERR_LACKS,
@@ -378,7 +378,7 @@ static void ends(struct kunit *test)
 			if (ng.ng_phase == XPRT2_SETTLED)
 				break;
 			m = xprt2_next_action(&ng, answers[i]);
-			/* at worst the RPC has less time than the trial */
+			/* worst case: the RPC times out before the trial */
 			if (m == XPRT2_ACT_TRIAL)
 				m = XPRT2_ACT_AGAIN;
 			one = m == XPRT2_ACT_AGAIN_ONE;
@@ -391,8 +391,8 @@ static void ends(struct kunit *test)
 }
 
 /*
- * 2.2, 2.4: a server that answers every probe with a CONNPROP, and every RPC
- * with what refuses it, ends an RPC after three connections at the most.
+ * 2.2, 2.4: a server answers every probe with a CONNPROP, and refuses every RPC. The client
+ * fails an RPC after at most three connections.
  */
 static void refusals_end(struct kunit *test)
 {
@@ -526,7 +526,7 @@ static void meaning(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_classify(msg, c->to_probe), c->want);
 }
 
-/* S31, 2.4: which errors may change the version of a connection */
+/* S31, 2.4: the errors that may change the version of a connection */
 static void error_counts(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, xprt2_error_counts(XPRT2_A_ERR_VERS, true,
@@ -535,7 +535,7 @@ static void error_counts(struct kunit *test)
 						   true));
 	KUNIT_EXPECT_FALSE(test, xprt2_error_counts(XPRT2_A_ERR_VERS, false,
 						    false));
-	/* C-026: a server that lacks a REQPROP does not lack RPCs */
+	/* C-026: a refusal of REQPROP does not concern RPCs. */
 	KUNIT_EXPECT_FALSE(test, xprt2_error_counts(XPRT2_A_ERR_LACKS_RPC,
 						    true, false));
 	KUNIT_EXPECT_FALSE(test, xprt2_error_counts(XPRT2_A_ERR_OTHER, true,
@@ -593,23 +593,23 @@ static void disposition(struct kunit *test)
 						  c->to_probe), c->want);
 }
 
-static void disposition_after_an_action(struct kunit *test)
+static void disposition_after_action(struct kunit *test)
 {
-	/* S36: the RPC that was refused ends; others do not */
+	/* S36: only the refused RPC fails. */
 	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_ERR_VERS,
 						      -EPROTONOSUPPORT),
 			XPRT2_D_FAIL);
 	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_ONE,
 						      -EPROTONOSUPPORT),
 			XPRT2_D_DONE);
-	/* the connection goes, and the RPC is sent again on the next */
+	/* The connection closes, and the next one sends the RPC again. */
 	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_ERR_VERS, -EAGAIN),
 			XPRT2_D_DONE);
 	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_REPLY_TWO, 0),
 			XPRT2_D_HANDLE);
 }
 
-/* S34: what comes behind an answer that leads elsewhere is not looked at. */
+/* S34: the client ignores messages behind an answer that ends the probe. */
 static void probe_failed(struct kunit *test)
 {
 	KUNIT_EXPECT_FALSE(test, xprt2_probe_failed(XPRT2_PROBE,
@@ -625,8 +625,8 @@ static void probe_failed(struct kunit *test)
 						    XPRT2_A_ERR_LACKS));
 }
 
-/* S34: how long each step may take, and how long a version is remembered */
-static void figures(struct kunit *test)
+/* S34: the time limits of the steps, and the lifetime of a known version */
+static void time_limits(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, XPRT2_PROBE_TIMEOUT, 2 * HZ);
 	KUNIT_EXPECT_EQ(test, XPRT2_TRIAL_TIMEOUT, 10 * HZ);
@@ -640,18 +640,18 @@ static void figures(struct kunit *test)
 static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE_PARAM(first, first_gen_params),
 	KUNIT_CASE(probes_again),
-	KUNIT_CASE(s34_a_note_ages),
+	KUNIT_CASE(s34_note_expiry),
 	KUNIT_CASE(doubts_one),
 	KUNIT_CASE(proves_one),
 	KUNIT_CASE_PARAM(action, action_gen_params),
-	KUNIT_CASE(ends),
+	KUNIT_CASE(negotiation_ends),
 	KUNIT_CASE_PARAM(refusals_end, memory_gen_params),
 	KUNIT_CASE_PARAM(meaning, meaning_gen_params),
 	KUNIT_CASE(error_counts),
 	KUNIT_CASE_PARAM(disposition, disposition_gen_params),
-	KUNIT_CASE(disposition_after_an_action),
+	KUNIT_CASE(disposition_after_action),
 	KUNIT_CASE(probe_failed),
-	KUNIT_CASE(figures),
+	KUNIT_CASE(time_limits),
 	{}
 };
 

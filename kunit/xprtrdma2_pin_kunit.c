@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module parameter "pin": words that are taken, words that are refused,
- * and which server they are about.
+ * The module parameter "pin": valid words, invalid words, and the servers that they match.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -10,7 +9,7 @@
 
 struct word_case {
 	const char	*word;
-	const char	*server;	/* NULL: the word is refused */
+	const char	*server;	/* NULL: invalid word */
 	unsigned short	port;
 	u32		vers;
 	unsigned int	fits;
@@ -81,7 +80,7 @@ static void word(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_pin_fits(&pin, sap), c->fits);
 }
 
-/* S34: the words of a value, one of them too long for a pin */
+/* S34: the words of a value, with one that is too long for a pin */
 static void words(struct kunit *test)
 {
 	char value[256] = ",192.0.2.1=1,\t[fd00::2]=2,\n", word[XPRT2_PIN_WORD];

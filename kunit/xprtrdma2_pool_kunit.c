@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * S46: of the backward direction's requests the last is for errors.
+ * S46: the last request of the backward direction is reserved for errors.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
 
 #include "../xprtrdma2/xprtrdma2.h"
 
-/* What Calls leave, and errors take */
-static void the_last(struct kunit *test)
+/* Calls leave the last request, and errors take it. */
+static void last_request_reserved(struct kunit *test)
 {
 	struct list_head reqs[3];
 	struct xprt2_pool pl;
@@ -27,8 +27,8 @@ static void the_last(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, xprt2_pool_pop(&pl, true));
 }
 
-/* An error that is done gives its request back to errors, and no Call takes it. */
-static void put_back(struct kunit *test)
+/* A completed error returns its request for later errors, and no Call takes it. */
+static void error_returns_request(struct kunit *test)
 {
 	struct list_head req, *got;
 	struct xprt2_pool pl;
@@ -43,8 +43,8 @@ static void put_back(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, xprt2_pool_pop(&pl, true), &req);
 }
 
-/* X4: one that is away is missed, and one that came twice. */
-static void x4_whole(struct kunit *test)
+/* X4: the check detects a missing request, and a surplus one. */
+static void x4_detects_lost_requests(struct kunit *test)
 {
 	struct list_head reqs[2], *got;
 	struct xprt2_pool pl = { };
@@ -62,9 +62,9 @@ static void x4_whole(struct kunit *test)
 }
 
 static struct kunit_case pool_cases[] = {
-	KUNIT_CASE(the_last),
-	KUNIT_CASE(put_back),
-	KUNIT_CASE(x4_whole),
+	KUNIT_CASE(last_request_reserved),
+	KUNIT_CASE(error_returns_request),
+	KUNIT_CASE(x4_detects_lost_requests),
 	{}
 };
 

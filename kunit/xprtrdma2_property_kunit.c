@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a message about the client's properties costs its Calls.
+ * The effect of a property message on the number of the client's Calls.
  */
 #include <kunit/test.h>
 #include <linux/jiffies.h>
@@ -8,8 +8,8 @@
 
 #include "../xprtrdma2/pure.h"
 
-/* 2.3: it holds a slot from before it is sent, and never the last one. */
-static void calls_beside(struct kunit *test)
+/* 2.3: the message takes a slot before its Send, but never the last slot. */
+static void calls_with_property_message(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;
 
@@ -28,7 +28,7 @@ static void calls_beside(struct kunit *test)
 }
 
 static struct kunit_case property_cases[] = {
-	KUNIT_CASE(calls_beside),
+	KUNIT_CASE(calls_with_property_message),
 	{}
 };
 

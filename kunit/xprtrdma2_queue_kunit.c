@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * B-04: Replies leave the queue of messages to be sent, and Calls that wait for a credit
- * are not looked at for that.
+ * B-04: Replies leave the transmit queue, and the search for them skips Calls that wait for
+ * a credit.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -29,7 +29,7 @@ static struct line *line_alloc(struct kunit *test)
 	return line;
 }
 
-static struct rpc_rqst *join(struct line *line, bool credit, bool reply)
+static struct rpc_rqst *enqueue(struct line *line, bool credit, bool reply)
 {
 	struct rpc_rqst *rqst = &line->rqsts[line->count++];
 
@@ -40,30 +40,30 @@ static struct rpc_rqst *join(struct line *line, bool credit, bool reply)
 	return rqst;
 }
 
-/* Of 80 Calls without a credit one is looked at, and the next might not be there. */
-static void b04_calls_that_wait_are_not_walked(struct kunit *test)
+/* The search visits only one of 80 Calls without a credit: the next one may disappear. */
+static void b04_waiting_calls_not_visited(struct kunit *test)
 {
 	struct line *line = line_alloc(test);
 	unsigned int i;
 
 	for (i = 0; i < CALLS; i++)
-		join(line, false, false);
+		enqueue(line, false, false);
 	KUNIT_EXPECT_EQ(test, 1, xprt2_move_replies(&line->queue, &line->replies));
 	KUNIT_EXPECT_TRUE(test, list_empty(&line->replies));
 	KUNIT_EXPECT_EQ(test, CALLS, list_count_nodes(&line->queue));
 }
 
-/* Nor when a Call that has its credit waits for entries, and Replies are behind it */
-static void b04_replies_behind_a_call_with_credit(struct kunit *test)
+/* The same if a Call with a credit waits for entries in front of Replies */
+static void b04_replies_behind_call_with_credit(struct kunit *test)
 {
 	struct line *line = line_alloc(test);
-	struct rpc_rqst *call = join(line, true, false);
-	struct rpc_rqst *first = join(line, true, true);
-	struct rpc_rqst *second = join(line, true, true);
+	struct rpc_rqst *call = enqueue(line, true, false);
+	struct rpc_rqst *first = enqueue(line, true, true);
+	struct rpc_rqst *second = enqueue(line, true, true);
 	unsigned int i;
 
 	for (i = 0; i < CALLS; i++)
-		join(line, false, false);
+		enqueue(line, false, false);
 	KUNIT_EXPECT_EQ(test, 4, xprt2_move_replies(&line->queue, &line->replies));
 	KUNIT_EXPECT_PTR_EQ(test, line->queue.next, &call->rq_xmit);
 	KUNIT_EXPECT_EQ(test, CALLS + 1, list_count_nodes(&line->queue));
@@ -72,7 +72,7 @@ static void b04_replies_behind_a_call_with_credit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, list_count_nodes(&line->replies));
 }
 
-static void b04_an_empty_queue(struct kunit *test)
+static void b04_empty_queue(struct kunit *test)
 {
 	struct line *line = line_alloc(test);
 
@@ -80,9 +80,9 @@ static void b04_an_empty_queue(struct kunit *test)
 }
 
 static struct kunit_case queue_cases[] = {
-	KUNIT_CASE(b04_calls_that_wait_are_not_walked),
-	KUNIT_CASE(b04_replies_behind_a_call_with_credit),
-	KUNIT_CASE(b04_an_empty_queue),
+	KUNIT_CASE(b04_waiting_calls_not_visited),
+	KUNIT_CASE(b04_replies_behind_call_with_credit),
+	KUNIT_CASE(b04_empty_queue),
 	{}
 };
 

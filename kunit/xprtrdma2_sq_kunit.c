@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send Queue entries: Calls never take those of the messages that are no Calls.
+ * Send Queue entries: Calls never take the entries of other messages.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -11,7 +11,7 @@
 
 struct size_case {
 	const char	*desc;
-	unsigned int	reqs, segs, backward;
+	unsigned int	reqs, segs, backward_grant;
 };
 
 static const struct size_case size_cases[] = {
@@ -25,14 +25,14 @@ static const struct size_case size_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
 
-/* The entries of a queue whose completions are all late */
+/* The entries of a queue without completions */
 static void open_queue(struct rpcrdma2_units *un, const struct size_case *c)
 {
-	*un = (struct rpcrdma2_units){ .un_kept = xprt2_backward_reqs(c->backward) };
-	atomic_set(&un->un_free, xprt2_sq_depth(c->reqs, c->segs, c->backward));
+	*un = (struct rpcrdma2_units){ .un_kept = xprt2_backward_reqs(c->backward_grant) };
+	atomic_set(&un->un_free, xprt2_sq_depth(c->reqs, c->segs, c->backward_grant));
 }
 
-/* Calls of this many entries until no more fits, then all the others */
+/* Takes @entries per Call until none fits, and then all reserved entries */
 static void fill(struct kunit *test, struct rpcrdma2_units *un,
 		 unsigned int entries)
 {
@@ -47,8 +47,8 @@ static void fill(struct kunit *test, struct rpcrdma2_units *un,
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(un, 1, un->un_kept));
 }
 
-/* S46: what is no Call finds an entry, whatever Calls have taken. */
-static void full(struct kunit *test)
+/* S46: other messages find an entry behind any number of Calls. */
+static void reserve_behind_calls(struct kunit *test)
 {
 	const struct size_case *c = test->param_value;
 	struct rpcrdma2_units un;
@@ -60,14 +60,14 @@ static void full(struct kunit *test)
 	}
 }
 
-/* The same when the others are there first: none is taken twice. */
-static void others_first(struct kunit *test)
+/* The same if the other messages are first: no entry is taken twice. */
+static void reserve_before_calls(struct kunit *test)
 {
 	const struct size_case *c = test->param_value;
 	struct rpcrdma2_units un;
 	unsigned int early, i;
 
-	for (early = 0; early <= xprt2_backward_reqs(c->backward); early++) {
+	for (early = 0; early <= xprt2_backward_reqs(c->backward_grant); early++) {
 		open_queue(&un, c);
 		for (i = 0; i < early; i++)
 			KUNIT_EXPECT_TRUE(test,
@@ -81,8 +81,8 @@ static void others_first(struct kunit *test)
 	}
 }
 
-/* The largest Call fits behind any tail that no completion covers. */
-static void largest(struct kunit *test)
+/* The largest Call fits behind a maximum of entries without a completion. */
+static void largest_call(struct kunit *test)
 {
 	const struct size_case *c = test->param_value;
 	struct rpcrdma2_units un;
@@ -95,8 +95,8 @@ static void largest(struct kunit *test)
 						    false));
 }
 
-/* The giver is told once of takers that found too few, and of no others. */
-static void wanted(struct kunit *test)
+/* A return reports a failed attempt to take entries once, and nothing else. */
+static void give_reports_shortage(struct kunit *test)
 {
 	struct rpcrdma2_units un = { .un_kept = 1 };
 
@@ -111,8 +111,8 @@ static void wanted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&un.un_free), 5);
 }
 
-/* The figures of 128 slots with three regions each, added up by hand */
-static void figures(struct kunit *test)
+/* The sizes for 128 slots with three regions each, added up by hand */
+static void computed_sizes(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, xprt2_sq_largest(3), 7);
 	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(128, 3, 16), 128 * 3 + 16 + 65);
@@ -123,14 +123,14 @@ static void figures(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reqs(16), 65);
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reqs(1), 65);
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reqs(32), 129);
-	/* half of them are for Replies, but the one that is kept for errors */
+	/* Half of the requests, except the one for errors, are for Replies. */
 	KUNIT_EXPECT_EQ(test, xprt2_backward_answers(16), 32);
 	KUNIT_EXPECT_EQ(test, xprt2_backward_answers(1), 32);
 	KUNIT_EXPECT_EQ(test, xprt2_backward_answers(32), 64);
 }
 
-/* B-04: what a device has no entries for is not granted; the default always is. */
-static void backward(struct kunit *test)
+/* B-04: a small device lowers the grant, but not below the default. */
+static void backward_grant(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(16383, 256), 256);
 	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(2082, 256), 256);
@@ -143,7 +143,7 @@ static void backward(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_sq_backward(0, 1), 1);
 }
 
-/* The last entry is an entry. */
+/* The last free entry can be taken. */
 static void last_entry(struct kunit *test)
 {
 	struct rpcrdma2_units un = { .un_kept = 32 };
@@ -156,13 +156,13 @@ static void last_entry(struct kunit *test)
 }
 
 static struct kunit_case sq_cases[] = {
-	KUNIT_CASE_PARAM(full, size_gen_params),
-	KUNIT_CASE_PARAM(others_first, size_gen_params),
-	KUNIT_CASE_PARAM(largest, size_gen_params),
-	KUNIT_CASE(figures),
-	KUNIT_CASE(backward),
+	KUNIT_CASE_PARAM(reserve_behind_calls, size_gen_params),
+	KUNIT_CASE_PARAM(reserve_before_calls, size_gen_params),
+	KUNIT_CASE_PARAM(largest_call, size_gen_params),
+	KUNIT_CASE(computed_sizes),
+	KUNIT_CASE(backward_grant),
 	KUNIT_CASE(last_entry),
-	KUNIT_CASE(wanted),
+	KUNIT_CASE(give_reports_shortage),
 	{}
 };
 

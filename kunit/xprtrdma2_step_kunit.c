@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the RDMA CM reports of a connect that fails, as the error that it ends with.
+ * Events of the RDMA CM for a failed connection attempt, and the resulting errors.
  */
 #include <kunit/test.h>
 #include <linux/module.h>

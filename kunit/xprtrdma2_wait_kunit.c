@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits for a server are bounded: for the chains of a backward Reply, and for the
+ * Waits for a server have time limits: for the chains of a backward Reply, and for the
  * fence of an aborted RPC.
  *
- * The device takes what it is given up to a work request that a case chooses, and
- * reports nothing.
+ * The fake device accepts work requests up to one that the test case chooses, and completes
+ * none.
  */
 #include <kunit/test.h>
 
@@ -42,11 +42,11 @@ static bool fake_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout)
  * @xp: its transport
  * @ep: its endpoint
  * @fake: verbs objects of the endpoint
- * @takes: work requests that the device still takes
+ * @takes: number of work requests that the device still accepts
  * @req: the request
- * @ended: ends the chain of the request
- * @send: its Send
- * @post: its chain
+ * @ended: completes the chain of the request
+ * @send: Send of the request
+ * @post: chain of the Send
  */
 struct wait {
 	struct xprt2_xprt	xp;
@@ -78,7 +78,7 @@ static void end_chain(struct work_struct *work)
 		wake_up_var(&w->req.rq2_posts);
 }
 
-/* The drain of a lost connection ends the chains. */
+/* The drain of a lost connection completes the chains. */
 static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 	struct wait *w = container_of(co, struct wait, ep.ep_conn);
@@ -140,7 +140,10 @@ static void s46_reply_accepted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->fake.why, RPCRDMA2_LOSS_NONE);
 }
 
-/* S46: one that does not loses it, and the wait goes on until the chain has ended. */
+/*
+ * S46: a server that does not accept it loses its connection, and the wait continues until
+ * the chain is complete.
+ */
 static void s46_reply_not_accepted(struct kunit *test)
 {
 	struct wait *w = test->priv;
@@ -151,7 +154,7 @@ static void s46_reply_not_accepted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->fake.why, RPCRDMA2_LOSS_STALLED);
 }
 
-/* S46: there may be no connection by then. */
+/* S46: the connection may be gone already. */
 static void s46_reply_after_teardown(struct kunit *test)
 {
 	struct wait *w = test->priv;
@@ -164,11 +167,11 @@ static void s46_reply_after_teardown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->fake.why, RPCRDMA2_LOSS_NONE);
 }
 
-static void sent(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
+static void send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post, bool ok)
 {
 }
 
-/* An RPC exposes the page twice. The RPC was aborted. */
+/* An aborted RPC exposes the page twice. */
 static void expose(struct kunit *test)
 {
 	struct wait *w = test->priv;
@@ -177,7 +180,7 @@ static void expose(struct kunit *test)
 
 	w->send.opcode = IB_WR_SEND;
 	w->post.po_signal = true;
-	w->post.po_done = sent;
+	w->post.po_done = send_done;
 	for (i = 0; i < REGIONS; i++)
 		KUNIT_ASSERT_EQ(test, fake_expose(&w->ep.ep_conn,
 						  &w->req.rq2_exposed), 0);
@@ -186,7 +189,7 @@ static void expose(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rpcrdma2_sq_post(&w->ep.ep_conn, &w->post, first), 0);
 }
 
-/* X2: a fence that the device takes has its time; then the connection is closed. */
+/* X2: a fence that the device accepts has a timeout, which ends the connection. */
 static void x2_fence_waits(struct kunit *test)
 {
 	struct wait *w = test->priv;
@@ -199,8 +202,8 @@ static void x2_fence_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->fake.why, RPCRDMA2_LOSS_STALLED);
 }
 
-/* X2: a fence that the device takes in part ends with the connection, at once. */
-static void x2_half_a_fence(struct kunit *test)
+/* X2: a fence that the device accepts in part ends the connection at once. */
+static void x2_partial_fence(struct kunit *test)
 {
 	struct wait *w = test->priv;
 
@@ -218,7 +221,7 @@ static struct kunit_case wait_cases[] = {
 	KUNIT_CASE(s46_reply_not_accepted),
 	KUNIT_CASE(s46_reply_after_teardown),
 	KUNIT_CASE(x2_fence_waits),
-	KUNIT_CASE(x2_half_a_fence),
+	KUNIT_CASE(x2_partial_fence),
 	{}
 };
 
