@@ -276,10 +276,17 @@ void rpcrdma2_rw_free_parts(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rw_free_parts);
 
+/* With a constructor: init_on_alloc then does not clear each part. */
+static void rpcrdma2_rw_construct(void *part)
+{
+	memset(part, 0, sizeof(struct part));
+}
+
 int rpcrdma2_rw_start(void)
 {
 	part_cache = kmem_cache_create("rpcrdma2_rw", sizeof(struct part),
-				       __alignof__(struct part), 0, NULL);
+				       __alignof__(struct part), 0,
+				       rpcrdma2_rw_construct);
 	return part_cache ? 0 : -ENOMEM;
 }
 

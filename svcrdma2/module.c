@@ -144,13 +144,25 @@ RPCRDMA2_PARAM(svc2_backward, backward, "charp",
 	       .pm_names = rpcrdma2_backward_names,
 	       .pm_second = &svc2_backward_credits);
 
+/*
+ * A kernel with init_on_alloc clears no object of a cache with a constructor.
+ * This one saves it from clearing 2 KiB for each RPC, of which only those are
+ * read that svc2_msg_get() and the decoder have set.
+ */
+static void svc2_msg_construct(void *msg)
+{
+	memset(msg, 0, sizeof(struct svc2_msg));
+}
+
 static int __init svcrdma2_init(void)
 {
 	int ret = -ENOMEM;
 
 	svc2_budget_set();
 	svc2_pages_set();
-	svc2_msg_cache = KMEM_CACHE(svc2_msg, 0);
+	svc2_msg_cache = kmem_cache_create("svc2_msg", sizeof(struct svc2_msg),
+					   __alignof__(struct svc2_msg), 0,
+					   svc2_msg_construct);
 	if (!svc2_msg_cache)
 		return ret;
 	ret = svc2_sinks_init();
