@@ -580,6 +580,112 @@ static void s46_reused_pages(struct kunit *test)
 }
 
 /*
+ * A thread gets the pages back that nfsd has replaced, behind the Reply; R4: but no page
+ * that the device reads. Pages that a Call held, or that were left in place, are released
+ * once.
+ */
+static void r4_pages_come_back(struct kunit *test)
+{
+	struct svc_rqst *rqst = kunit_kzalloc(test, sizeof(*rqst), GFP_KERNEL);
+	struct svc2_msg *call = &((struct fixture *)test->priv)->calls[0];
+	struct page *own[5], *other[2], *pages[5], *slots[2];
+	struct svc_serv *serv = kunit_kzalloc(test, sizeof(*serv), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	KUNIT_ASSERT_NOT_NULL(test, serv);
+	if (SVC2_REPLY_FEW < ARRAY_SIZE(own) - 1)
+		return;
+	for (i = 0; i < ARRAY_SIZE(own); i++) {
+		own[i] = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
+		KUNIT_ASSERT_NOT_NULL(test, own[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(other); i++) {
+		other[i] = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
+		KUNIT_ASSERT_NOT_NULL(test, other[i]);
+	}
+	memcpy(pages, own, sizeof(pages));
+	serv->sv_max_mesg = 4 * PAGE_SIZE;
+	call->sm_offered = 1 << 20;
+	rqst->rq_xprt = &((struct fixture *)test->priv)->sp.sp_xprt;
+	rqst->rq_server = serv;
+	rqst->rq_respages = pages;
+
+	/* nfsd replaces the first page, and writes the Reply's data to the second one. */
+	svc2_spares_hold(rqst, call);
+	KUNIT_ASSERT_EQ(test, call->sm_nspares, 4);
+	KUNIT_EXPECT_EQ(test, page_ref_count(own[0]), 1);
+	put_page(pages[1]);
+	pages[1] = other[0];
+	memcpy(slots, pages + 1, sizeof(slots));
+	KUNIT_EXPECT_FALSE(test, svc2_spares_return(call, pages + 1, 2, true));
+	KUNIT_EXPECT_PTR_EQ(test, pages[1], own[1]);
+	KUNIT_EXPECT_NULL(test, pages[2]);
+	KUNIT_EXPECT_PTR_EQ(test, pages[3], own[3]);
+	KUNIT_EXPECT_PTR_EQ(test, slots[0], other[0]);
+	KUNIT_EXPECT_PTR_EQ(test, slots[1], own[2]);
+	for (i = 0; i < ARRAY_SIZE(own); i++)
+		KUNIT_EXPECT_EQ(test, page_ref_count(own[i]), 1);
+
+	/* Both pages were copied and released: the thread has all of its pages. */
+	pages[2] = own[2];
+	svc2_spares_hold(rqst, call);
+	put_page(pages[1]);
+	pages[1] = other[1];
+	put_page(other[1]);
+	put_page(own[2]);
+	KUNIT_EXPECT_TRUE(test, svc2_spares_return(call, pages + 1, 2, false));
+	KUNIT_EXPECT_MEMEQ(test, pages, own, sizeof(own));
+	for (i = 0; i < ARRAY_SIZE(own); i++)
+		KUNIT_EXPECT_EQ(test, page_ref_count(own[i]), 1);
+
+	/* a Reply has more pages than its Call held */
+	svc2_spares_hold(rqst, call);
+	call->sm_nspares = 1;
+	put_page(own[2]);
+	put_page(own[3]);
+	put_page(own[4]);
+	put_page(own[1]);
+	put_page(own[2]);
+	KUNIT_EXPECT_FALSE(test, svc2_spares_return(call, pages + 1, 2, false));
+	KUNIT_EXPECT_PTR_EQ(test, pages[1], own[1]);
+	KUNIT_EXPECT_NULL(test, pages[2]);
+
+	/* no Reply */
+	pages[2] = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
+	KUNIT_ASSERT_NOT_NULL(test, pages[2]);
+	svc2_spares_hold(rqst, call);
+	svc2_spares_put(call);
+	KUNIT_EXPECT_EQ(test, call->sm_nspares, 0);
+	for (i = 0; i < ARRAY_SIZE(pages); i++) {
+		KUNIT_EXPECT_EQ(test, page_ref_count(pages[i]), 1);
+		put_page(pages[i]);
+	}
+	put_page(other[0]);
+}
+
+/* A Call holds the number of pages that recent Replies without chunks had: mostly none. */
+static void pages_of_late(struct kunit *test)
+{
+	struct svc2_xprt *sp = &((struct fixture *)test->priv)->sp;
+	struct svc2_msg *call = &((struct fixture *)test->priv)->calls[0];
+	unsigned int i;
+
+	svc2_spares_learn(sp, call, 0);
+	KUNIT_EXPECT_EQ(test, sp->sp_spares, 0);
+	svc2_spares_learn(sp, call, SVC2_REPLY_FEW + 1);
+	KUNIT_EXPECT_EQ(test, sp->sp_spares, SVC2_REPLY_FEW * SVC2_SPARES_PATIENCE);
+	svc2_spares_learn(sp, call, 1);
+	for (i = 1; i < SVC2_SPARES_PATIENCE; i++)
+		svc2_spares_learn(sp, call, 0);
+	KUNIT_EXPECT_EQ(test, sp->sp_spares, (SVC2_REPLY_FEW - 1) * SVC2_SPARES_PATIENCE);
+	call->sm_offered = 1;
+	svc2_spares_learn(sp, call, 0);
+	svc2_spares_learn(sp, call, SVC2_REPLY_FEW);
+	KUNIT_EXPECT_EQ(test, sp->sp_spares, (SVC2_REPLY_FEW - 1) * SVC2_SPARES_PATIENCE);
+}
+
+/*
  * L8: one thread of a connection waits for the end of a shortage, and the Calls of the
  * other threads wait for this thread. They continue in their order, as served Calls.
  */
@@ -670,6 +776,8 @@ static struct kunit_case sem_cases[] = {
 	KUNIT_CASE(c093_no_retry_when_closed),
 	KUNIT_CASE(s46_counted_call_not_deferred),
 	KUNIT_CASE(s46_reused_pages),
+	KUNIT_CASE(r4_pages_come_back),
+	KUNIT_CASE(pages_of_late),
 	KUNIT_CASE(l8_one_thread_waits),
 	KUNIT_CASE(l8_wakeups),
 	KUNIT_CASE(r5_detects_lost_units),

@@ -241,6 +241,125 @@ void svc2_sinks_exit(void)
 	svc2_sinks_free_kept(NULL, &all);
 }
 
+/*
+ * Pages of the thread for a Reply. nfsd frees them and puts pages of the page
+ * cache in their place, and the RPC layer allocates new ones for the next Call:
+ * for a READ of 1 MiB, 256 pages, which the kernel may clear (init_on_alloc).
+ * So the Call holds a reference of each page that its Reply may need, and the
+ * thread gets them back when the Reply is posted. These are the pages that the
+ * Call offers memory for, or as many as Replies without chunks had of late: for
+ * most Calls none.
+ */
+
+/* Replies without pages until one page less is held */
+#define SVC2_SPARES_PATIENCE	16
+
+/**
+ * svc2_spares_hold - hold the pages that a thread has for a Reply
+ * @rqstp: thread that is about to process @call
+ * @call: Call; sets sm_spares
+ */
+void svc2_spares_hold(struct svc_rqst *rqstp, struct svc2_msg *call)
+{
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	u32 most = rqstp->rq_server->sv_max_mesg;
+	struct page **spares = call->sm_few;
+	unsigned int i, n;
+
+	n = DIV_ROUND_UP(READ_ONCE(sp->sp_spares), SVC2_SPARES_PATIENCE);
+	n = max_t(unsigned int, n,
+		  min_t(u64, call->sm_offered, most) >> PAGE_SHIFT);
+	if (likely(!n))
+		return;
+	if (n > ARRAY_SIZE(call->sm_few))
+		spares = kmalloc_array(n, sizeof(*spares),
+				       GFP_KERNEL | __GFP_NOWARN);
+	if (!spares)
+		return;
+	for (i = 0; i < n; i++) {
+		spares[i] = rqstp->rq_respages[1 + i];
+		get_page(spares[i]);
+	}
+	call->sm_spares = spares;
+	call->sm_nspares = n;
+}
+
+/**
+ * svc2_spares_learn - note how many pages a Reply had
+ * @sp: connection
+ * @call: Call; no effect if it offers memory for the Reply
+ * @pages: pages of the Reply without that of its head
+ */
+void svc2_spares_learn(struct svc2_xprt *sp, const struct svc2_msg *call,
+		       unsigned int pages)
+{
+	unsigned int now = READ_ONCE(sp->sp_spares), next;
+
+	pages = min_t(unsigned int, pages, ARRAY_SIZE(call->sm_few));
+	next = max(pages * SVC2_SPARES_PATIENCE, now ? now - 1 : 0);
+	if (next != now && !call->sm_offered)
+		WRITE_ONCE(sp->sp_spares, next);
+}
+
+static void svc2_spares_free(struct svc2_msg *call)
+{
+	if (call->sm_nspares && call->sm_spares != call->sm_few)
+		kfree(call->sm_spares);
+	call->sm_nspares = 0;
+}
+
+/**
+ * svc2_spares_put - release the held pages
+ * @call: Call that gets no Reply, or was deferred: the thread that held its
+ *	pages has used them since, and the device may read them
+ *
+ * Context: any task.
+ */
+void svc2_spares_put(struct svc2_msg *call)
+{
+	unsigned int i;
+
+	for (i = 0; i < call->sm_nspares; i++)
+		put_page(call->sm_spares[i]);
+	svc2_spares_free(call);
+}
+
+/**
+ * svc2_spares_return - give a thread its pages back, in place of the Reply's
+ * @call: Call whose Reply is posted
+ * @pages: pages of the Reply without that of its head; get the thread's
+ * @count: number of pages
+ * @taken: a send context has them; otherwise they are released already
+ *
+ * Return: true if no entry of @pages is empty.
+ */
+bool svc2_spares_return(struct svc2_msg *call, struct page **pages,
+			unsigned int count, bool taken)
+{
+	unsigned int i, back = min(count, call->sm_nspares);
+	struct page *page;
+	bool full = true;
+
+	for (i = 0; i < back; i++) {
+		page = call->sm_spares[i];
+		/* R4: the device reads it, if nfsd has left it in its place */
+		if (unlikely(taken && page == pages[i])) {
+			put_page(page);
+			page = NULL;
+			full = false;
+		}
+		pages[i] = page;
+	}
+	if (count > back) {
+		memset(pages + back, 0, (count - back) * sizeof(*pages));
+		full = false;
+	}
+	for (; i < call->sm_nspares; i++)
+		put_page(call->sm_spares[i]);
+	svc2_spares_free(call);
+	return full;
+}
+
 static void svc2_msg_read_from(struct svc2_xprt *sp, struct svc2_msg *msg,
 			       void *base, u32 room)
 {
@@ -317,7 +436,7 @@ struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 	if (!msg)
 		return NULL;
 
-	memset(msg, 0, offsetof(struct svc2_msg, sm_results));
+	memset(msg, 0, offsetof(struct svc2_msg, sm_spares));
 	msg->sm_recv = rv;
 	rpcrdma2_rw_init(&msg->sm_rw, DMA_FROM_DEVICE);
 	if (likely(svc2_msg_read(sp, msg)))
@@ -354,6 +473,7 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 	svc2_reads_free(sp, msg);
 	svc2_arg_free(msg);
 	svc2_sinks_put(msg);
+	svc2_spares_put(msg);
 	svc2_pages_untrack(msg);
 	svc2_pages_give(sp, msg->sm_charged);
 	if (msg->sm_recv)

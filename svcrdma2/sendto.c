@@ -483,9 +483,9 @@ static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /*
- * Takes the pages of a Reply that the device reads (R4), and leaves the others
- * to the thread. Return: 0; -ENOMEM with nothing changed, for a transient
- * shortage.
+ * Takes the pages of a Reply that the device reads (R4). They stay in the
+ * thread's array until svc2_put_pages(). Return: 0; -ENOMEM with nothing
+ * changed, for a transient shortage.
  */
 static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 {
@@ -510,26 +510,31 @@ static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 		tx->tx_charged = svc2_pages_take(sp, rqstp->rq_xprt_ctxt,
 						 held);
 	memcpy(tx->tx_pages, pages, held * sizeof(*pages));
-	memset(pages, 0, held * sizeof(*pages));
 	tx->tx_npages = held;
 	return 0;
 }
 
 /*
- * Releases the pages of a Reply, unless a context has taken them. Only the
- * head's, which the thread keeps, is sure to be its own, not one of the page
- * cache.
+ * Releases the pages of a Reply, unless a context has taken them, and gives the
+ * thread its own back. @head, @pages: what the context has taken
  */
-static void svc2_put_pages(struct svc_rqst *rqstp)
+static void svc2_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
+			   bool head, bool pages)
 {
-	struct page **pages = rqstp->rq_respages + 1;
-	long count = rqstp->rq_next_page - pages;
+	struct page **rest = rqstp->rq_respages + 1;
+	unsigned int count = max_t(long, rqstp->rq_next_page - rest, 0);
+	bool full;
 
-	if (count > 0 && pages[0]) {
-		release_pages(pages, count);
-		memset(pages, 0, count * sizeof(*pages));
-	}
-	rpcrdma2_rqst_reply_taken(rqstp, rqstp->rq_respages[0] ? 1 : 0);
+	if (head)
+		rqstp->rq_respages[0] = NULL;
+	if (count && !pages)
+		release_pages(rest, count);
+	svc2_spares_learn(svc2_from_xprt(rqstp->rq_xprt), call, count);
+	/* a Call that was deferred holds pages of another thread */
+	if (unlikely(rqstp->rq_deferred))
+		svc2_spares_put(call);
+	full = svc2_spares_return(call, rest, count, pages);
+	rpcrdma2_rqst_reply_taken(rqstp, head ? 0 : full ? 1 + count : 1);
 }
 
 /**
@@ -823,11 +828,14 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 			   const struct rpcrdma2_reply_plan *plan)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	bool head, pages;
 	int ret;
 
 	ret = svc2_reply_build(rqstp, tx, call, plan);
 	if (ret)
 		return ret;
+	head = tx->tx_reads_head;
+	pages = tx->tx_reads_pages;
 	ret = svc2_tx_post(sp, tx, call->sm_inv_handle, &call->sm_entries);
 	if (unlikely(ret == -EMSGSIZE)) {
 		svc2_count(replies_planned_again);
@@ -835,13 +843,11 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 		call->sm_charged += tx->tx_charged;
 		call->sm_reply_pages += tx->tx_charged;
 		tx->tx_charged = 0;
-		memcpy(rqstp->rq_respages + (tx->tx_reads_head ? 0 : 1),
-		       tx->tx_pages, tx->tx_npages * sizeof(*tx->tx_pages));
 		tx->tx_npages = 0;
 		svc2_tx_reset(sp, tx);
 		return -EAGAIN;
 	}
-	svc2_put_pages(rqstp);
+	svc2_put_pages(rqstp, call, head, pages);
 	return ret;
 }
 

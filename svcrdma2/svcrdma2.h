@@ -42,7 +42,8 @@
  *   R3 A posted chain belongs to the Send Queue until its po_done, which is
  *	called exactly once (Q1 in rpcrdma2/conn.h).
  *   R4 Pages of a reply stay with their svc_rqst, except those the device
- *	reads: these belong to the send context until its po_done.
+ *	reads: these belong to the send context until its po_done. A thread
+ *	gets back what nfsd has replaced (sm_spares), but none of these.
  *   R5 Units taken from a semaphore are given back once: Send Queue entries
  *	when their chain is retired, a send context by svc2_tx_put(), memory
  *	regions when their RDMA Reads are done. Counted pages of payload are
@@ -435,7 +436,11 @@ struct svc2_msg {
 	u32			sm_length;	/* bytes in sm_pages, padded */
 
 	u32			sm_inv_handle;	/* the Reply's, or 0 */
+	unsigned int		sm_nspares;	/* entries of sm_spares */
 	unsigned int		sm_nresults;	/* entries of sm_results */
+	/* held pages of the thread, from the second: sm_few, or allocated */
+	struct page		**sm_spares;
+	struct page		*sm_few[SVC2_REPLY_FEW];
 	/* eligible results, as the upper layer encoded them */
 	struct rpcrdma2_range	sm_results[RPCRDMA2_MAX_WRITE_CHUNKS];
 	/* as decoded; its header becomes that of the answer */
@@ -559,6 +564,8 @@ struct svc2_xprt {
 	struct llist_head	sp_txs;		/* contexts not in use */
 	/* callbacks that can still get a context, whatever Replies do (B-17) */
 	atomic_t		sp_backward_free;
+	/* pages of Replies without chunks, see svc2_spares_learn(); any thread */
+	unsigned int		sp_spares;
 
 	struct svc2_sem	sp_mr_sem;		/* regions for RDMA Reads */
 
@@ -726,6 +733,12 @@ int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *call,
 		 enum svc2_counter counter);
 int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
+void svc2_spares_hold(struct svc_rqst *rqstp, struct svc2_msg *call);
+void svc2_spares_learn(struct svc2_xprt *sp, const struct svc2_msg *call,
+		       unsigned int pages);
+void svc2_spares_put(struct svc2_msg *call);
+bool svc2_spares_return(struct svc2_msg *call, struct page **pages,
+			unsigned int count, bool taken);
 void svc2_messages_flush(struct svc2_xprt *sp);
 void svc2_lost_note(struct svc2_xprt *sp, u32 xid);
 bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);

@@ -53,7 +53,9 @@ struct svc_rqst {
 	struct svc_xprt	*rq_xprt;
 	void		*rq_xprt_ctxt;
 	unsigned long	rq_flags;
+	struct svc_serv	*rq_server;
 	struct page	**rq_pages;
+	struct page	**rq_respages;
 	int		rq_prot;
 	struct xdr_buf	rq_arg;
 };

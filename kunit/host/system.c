@@ -158,7 +158,7 @@ void kfree(const void *memory)
 #define PAGES	1024
 
 static char *pages;
-static bool taken[PAGES];
+static int taken[PAGES];	/* references */
 static int file;
 
 static unsigned long index_of(const struct page *page)
@@ -205,7 +205,7 @@ struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
 		index++;
 	if (index == PAGES)
 		return NULL;
-	taken[index] = true;
+	taken[index] = 1;
 	page = pages + index * 2 * PAGE_SIZE;
 	map_at(page, index);
 	memset(page, 0xa5, PAGE_SIZE);
@@ -213,10 +213,21 @@ struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
 	return (struct page *)page;
 }
 
-void __free_page(struct page *page)
+void get_page(struct page *page)
 {
+	taken[index_of(page)]++;
+}
+
+int page_ref_count(const struct page *page)
+{
+	return taken[index_of(page)];
+}
+
+void put_page(struct page *page)
+{
+	if (--taken[index_of(page)])
+		return;
 	must_not(host_page_is_mapped(page));
-	taken[index_of(page)] = false;
 	must_not(mprotect(page, PAGE_SIZE, PROT_NONE));
 	host_owed(-1);
 }

@@ -460,10 +460,10 @@ bool host_page_is_mapped(const struct page *page);
 extern unsigned int host_left;
 #define host_left			host_left
 struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);
-void __free_page(struct page *page);
-/* nothing else uses a page */
-#define page_ref_count(page)		((void)(page), 1)
-#define put_page			__free_page
+void get_page(struct page *page);
+void put_page(struct page *page);
+int page_ref_count(const struct page *page);
+#define __free_page			put_page
 #define want_init_on_free()		false
 
 static inline void release_pages(struct page **pages, int count)
