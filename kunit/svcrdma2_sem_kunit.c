@@ -579,6 +579,34 @@ static void s46_reused_pages(struct kunit *test)
 			SVC2_KEPT_LEAST);
 }
 
+/* Messages are taken up in the order in which they arrive (S16), also while more do. */
+static void s16_messages_stay_in_order(struct kunit *test)
+{
+	struct svc2_xprt *sp = &((struct fixture *)test->priv)->sp;
+	struct rpcrdma2_recv *rv = kunit_kzalloc(test, 5 * sizeof(*rv), GFP_KERNEL);
+	static const struct ib_wc wc;
+	struct rpcrdma2_recv *at;
+	unsigned int i = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, rv);
+	for (i = 0; i < 3; i++)
+		svc2_received(&sp->sp_conn, &rv[i], &wc);
+	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags));
+	svc2_recv_sort(sp);
+	for (; i < 5; i++)
+		svc2_received(&sp->sp_conn, &rv[i], &wc);
+	i = 0;
+	list_for_each_entry(at, &sp->sp_recv_q, rv_list)
+		KUNIT_EXPECT_PTR_EQ(test, at, &rv[i++]);
+	KUNIT_EXPECT_EQ(test, i, 3);
+	INIT_LIST_HEAD(&sp->sp_recv_q);
+	svc2_recv_sort(sp);
+	list_for_each_entry(at, &sp->sp_recv_q, rv_list)
+		KUNIT_EXPECT_PTR_EQ(test, at, &rv[i++]);
+	KUNIT_EXPECT_EQ(test, i, 5);
+	INIT_LIST_HEAD(&sp->sp_recv_q);
+}
+
 /*
  * A thread gets the pages back that nfsd has replaced, behind the Reply; R4: but no page
  * that the device reads. Pages that a Call held, or that were left in place, are released
@@ -776,6 +804,7 @@ static struct kunit_case sem_cases[] = {
 	KUNIT_CASE(c093_no_retry_when_closed),
 	KUNIT_CASE(s46_counted_call_not_deferred),
 	KUNIT_CASE(s46_reused_pages),
+	KUNIT_CASE(s16_messages_stay_in_order),
 	KUNIT_CASE(r4_pages_come_back),
 	KUNIT_CASE(pages_of_late),
 	KUNIT_CASE(l8_one_thread_waits),

@@ -331,15 +331,16 @@ void svc2_sizes_update(struct svc2_xprt *sp)
  * when no Receive of the connection is smaller (C-028, C-032), and only
  * svc2_receives_resize() lowers it (C-033). sp_send_own bounds Sends once it is
  * announced (S14); a REQPROP for Receives of that size follows (C-034). Any
- * context that may take sp_recv_lock
+ * context
  */
 static void svc2_sizes_changed(struct svc2_xprt *sp, void *unused)
 {
 	/* pairs with svc2_props_update() */
 	smp_mb__before_atomic();
 	set_bit(SVC2_F_CHANGED, &sp->sp_flags);
-	scoped_guard(spinlock, &sp->sp_recv_lock)
-		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	/* pairs with svc2_recv_take_next() */
+	smp_mb__before_atomic();
+	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
 

@@ -30,6 +30,8 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 
 	spin_lock(&sp->sp_recv_lock);
 	list_add_tail(&call->sm_wait.wt_list, queue);
+	/* pairs with svc2_recv_take_next() */
+	smp_mb__before_atomic();
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	/*
 	 * A thread that finds both queues empty, in svc2_may_receive(), has
@@ -84,6 +86,8 @@ void svc2_shortage_end(struct svc2_xprt *sp)
 	spin_lock(&sp->sp_recv_lock);
 	sp->sp_shortage = false;
 	list_splice_tail_init(&sp->sp_short_q, &sp->sp_start_q);
+	/* pairs with svc2_recv_take_next() */
+	smp_mb__before_atomic();
 	if (!list_empty(&sp->sp_start_q))
 		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	/* see svc2_msg_ready(); XPT_DATA may not have been set */

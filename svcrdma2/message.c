@@ -35,11 +35,24 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 			wc->ex.invalidate_rkey : 0;
 	rv->rv_at = jiffies;
 	WRITE_ONCE(sp->sp_received, sp->sp_received + 1);
-	spin_lock(&sp->sp_recv_lock);
-	list_add_tail(&rv->rv_list, &sp->sp_recv_q);
+	llist_add(&rv->rv_node, &sp->sp_arrived);
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
-	spin_unlock(&sp->sp_recv_lock);
 	svc_xprt_enqueue(&sp->sp_xprt);
+}
+
+/**
+ * svc2_recv_sort - move the messages that have arrived to sp_recv_q
+ * @sp: connection; no message is on sp_recv_q
+ *
+ * Context: svc thread with XPT_BUSY, ->xpo_free.
+ */
+void svc2_recv_sort(struct svc2_xprt *sp)
+{
+	struct rpcrdma2_recv *rv, *next;
+
+	llist_for_each_entry_safe(rv, next, llist_del_all(&sp->sp_arrived),
+				  rv_node)
+		list_add(&rv->rv_list, &sp->sp_recv_q);
 }
 
 /**
@@ -595,10 +608,13 @@ void svc2_messages_flush(struct svc2_xprt *sp)
 	list_splice_tail_init(&sp->sp_ready_q, &calls);
 	list_for_each_entry_safe(msg, next_msg, &calls, sm_wait.wt_list)
 		svc2_msg_put(sp, msg);
-	list_for_each_entry_safe(rv, next, &sp->sp_recv_q, rv_list) {
-		list_del(&rv->rv_list);
-		rpcrdma2_recv_put(rv);
-	}
+	do {
+		list_for_each_entry_safe(rv, next, &sp->sp_recv_q, rv_list) {
+			list_del(&rv->rv_list);
+			rpcrdma2_recv_put(rv);
+		}
+		svc2_recv_sort(sp);
+	} while (!list_empty(&sp->sp_recv_q));
 }
 
 /*

@@ -753,32 +753,54 @@ static bool svc2_recv_is_control(const struct rpcrdma2_recv *rv)
 	return be32_to_cpu(p[3]) > RDMA1_MSGP;
 }
 
+/* A Call that can go on */
+static struct svc2_msg *svc2_recv_take_call(struct svc2_xprt *sp)
+{
+	struct svc2_msg *call;
+
+	if (likely(list_empty(&sp->sp_start_q) && list_empty(&sp->sp_ready_q)))
+		return NULL;
+	guard(spinlock)(&sp->sp_recv_lock);
+	call = list_first_entry_or_null(&sp->sp_start_q, struct svc2_msg,
+					sm_wait.wt_list) ?:
+	       list_first_entry_or_null(&sp->sp_ready_q, struct svc2_msg,
+					sm_wait.wt_list);
+	if (call)
+		list_del(&call->sm_wait.wt_list);
+	return call;
+}
+
+static struct rpcrdma2_recv *svc2_recv_take_message(struct svc2_xprt *sp)
+{
+	struct rpcrdma2_recv *rv;
+
+	if (list_empty(&sp->sp_recv_q))
+		svc2_recv_sort(sp);
+	rv = list_first_entry_or_null(&sp->sp_recv_q, struct rpcrdma2_recv,
+				      rv_list);
+	if (rv)
+		list_del(&rv->rv_list);
+	return rv;
+}
+
 /*
- * Takes the next item: a Call, or else a Receive. XPT_DATA is cleared with the
- * last of them, or the RPC layer would wake another thread that finds nothing.
+ * Takes the next item: a Call, or else a Receive. XPT_DATA stays set if there
+ * are more, but not without, or the RPC layer would wake another thread that
+ * finds nothing. An item that is queued from now on sets it after it is visible.
  */
 static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
 					    struct rpcrdma2_recv **rv)
 {
 	struct svc2_msg *call;
 
-	*rv = NULL;
-	guard(spinlock)(&sp->sp_recv_lock);
-	call = list_first_entry_or_null(&sp->sp_start_q, struct svc2_msg,
-					sm_wait.wt_list) ?:
-	       list_first_entry_or_null(&sp->sp_ready_q, struct svc2_msg,
-					sm_wait.wt_list);
-	if (call) {
-		list_del(&call->sm_wait.wt_list);
-	} else {
-		*rv = list_first_entry_or_null(&sp->sp_recv_q,
-					       struct rpcrdma2_recv, rv_list);
-		if (*rv)
-			list_del(&(*rv)->rv_list);
-	}
-	if (list_empty(&sp->sp_start_q) && list_empty(&sp->sp_ready_q) &&
-	    list_empty(&sp->sp_recv_q))
-		clear_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	clear_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	/* pairs with the barrier before each set_bit(), or llist_add() */
+	smp_mb__after_atomic();
+	call = svc2_recv_take_call(sp);
+	*rv = call ? NULL : svc2_recv_take_message(sp);
+	if (!list_empty(&sp->sp_recv_q) || !llist_empty(&sp->sp_arrived) ||
+	    !list_empty(&sp->sp_start_q) || !list_empty(&sp->sp_ready_q))
+		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	return call;
 }
 

@@ -30,7 +30,8 @@
  * Ownership invariants
  *
  *   R1 A Receive belongs to the device from post to completion, then to
- *	sp_recv_q, then to the Call found in it, until svc2_recv_put().
+ *	sp_arrived and sp_recv_q, then to the Call found in it, until
+ *	svc2_recv_put().
  *   R2 A Call belongs, one after the other, to
  *	  - the svc thread that parsed it;
  *	  - a semaphore, qu_calls or sp_short_q while a resource for its RDMA
@@ -571,9 +572,13 @@ struct svc2_xprt {
 
 	struct svc2_quota	sp_quota;
 
-	/* guards the next five, and XPT_DATA against the first three */
-	spinlock_t		sp_recv_lock ____cacheline_aligned_in_smp;
-	struct list_head	sp_recv_q;	/* messages */
+	/*
+	 * Messages: as they arrive, the last one first, then in their order for
+	 * the thread that has XPT_BUSY
+	 */
+	struct llist_head	sp_arrived ____cacheline_aligned_in_smp;
+	struct list_head	sp_recv_q;
+	spinlock_t		sp_recv_lock;	/* guards the next four */
 	/*
 	 * Calls that have waited, and whose RDMA Reads can begin or go on;
 	 * then Calls whose RDMA Reads are done, or that have waited and have
@@ -720,6 +725,7 @@ void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 /* message.c */
 void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
+void svc2_recv_sort(struct svc2_xprt *sp);
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_sinks_put(struct svc2_msg *call);

@@ -257,6 +257,7 @@ static struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	init_llist_head(&sp->sp_txs);
 	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);
 	spin_lock_init(&sp->sp_recv_lock);
+	init_llist_head(&sp->sp_arrived);
 	INIT_LIST_HEAD(&sp->sp_recv_q);
 	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);

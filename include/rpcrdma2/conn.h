@@ -12,6 +12,7 @@
 #include <linux/atomic.h>
 #include <linux/dma-direction.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -833,7 +834,8 @@ struct rpcrdma2_rpool {
 
 /**
  * struct rpcrdma2_recv - a Receive
- * @rv_list: entry of rp_free, or of a list of its user
+ * @rv_list: entry of rp_free, or of a list of its user; or
+ * @rv_node: entry of a list of its user without a lock
  * @rv_all: entry of rp_all
  * @rv_pool: pool that it belongs to
  * @rv_id: its number in the pool
@@ -851,7 +853,10 @@ struct rpcrdma2_rpool {
  * @rv_sges: its pages, mapped for the device
  */
 struct rpcrdma2_recv {
-	struct list_head	rv_list;
+	union {
+		struct list_head	rv_list;
+		struct llist_node	rv_node;
+	};
 	struct list_head	rv_all;
 	struct rpcrdma2_rpool	*rv_pool;
 	unsigned int		rv_id;

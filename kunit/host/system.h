@@ -71,6 +71,7 @@ typedef struct {
 
 #define smp_mb()		((void)0)
 #define smp_rmb()		((void)0)
+#define smp_mb__before_atomic()	((void)0)
 #define smp_mb__after_atomic()	((void)0)
 #define atomic_inc(v)		((void)(v)->counter++)
 #define atomic_add(i, v)	((void)((v)->counter += (i)))
@@ -205,7 +206,7 @@ static inline size_t list_count_nodes(const struct list_head *head)
 	     then = host_next(at, member); &at->member != (head);	\
 	     at = then, then = host_next(then, member))
 
-/* <linux/llist.h>: as members alone */
+/* <linux/llist.h>, for one thread */
 struct llist_node {
 	struct llist_node	*next;
 };
@@ -213,6 +214,30 @@ struct llist_node {
 struct llist_head {
 	struct llist_node	*first;
 };
+
+static inline void llist_add(struct llist_node *node, struct llist_head *head)
+{
+	node->next = head->first;
+	head->first = node;
+}
+
+static inline struct llist_node *llist_del_all(struct llist_head *head)
+{
+	struct llist_node *first = head->first;
+
+	head->first = NULL;
+	return first;
+}
+
+#define host_llist_entry(node, type, member) ({				\
+	struct llist_node *host_node = (node);				\
+									\
+	host_node ? list_entry(host_node, type, member) : NULL;		\
+})
+#define llist_for_each_entry_safe(at, then, node, member)		\
+	for (at = host_llist_entry(node, typeof(*at), member);		\
+	     at && (then = host_llist_entry(at->member.next, typeof(*at), \
+					    member), true); at = then)
 
 /*
  * <linux/spinlock.h>: taking a lock that is held or not initialised fails the case, and so
