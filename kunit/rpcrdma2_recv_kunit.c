@@ -34,7 +34,7 @@ static void posts_a_chain(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, ids, GENMASK(8, 1));
 	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 8);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 0);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 0);
 	close_queue(test, q);
 }
 
@@ -51,7 +51,7 @@ static void reposts_last_used(struct kunit *test)
 	rpcrdma2_recv_put(last);
 	KUNIT_EXPECT_EQ(test, post(q, 1), 1);
 	KUNIT_EXPECT_PTR_EQ(test, q->posted[2], last);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 1);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 1);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 4);
 	close_queue(test, q);
 }
@@ -266,11 +266,11 @@ static void fills_a_batch(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 2), 0);
 	KUNIT_EXPECT_EQ(test, q->nposted, 0);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 2);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 2);
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 4), 0);
 	KUNIT_EXPECT_EQ(test, q->nposted, 4);
 	KUNIT_EXPECT_EQ(test, q->doorbells, 1);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 0);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 0);
 	close_queue(test, q);
 }
 
@@ -290,7 +290,7 @@ static void lost_connection_posts_nothing(struct kunit *test)
 	/* Nor does it resize them. */
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 8);
 	KUNIT_EXPECT_EQ(test, q->doorbells, 4);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 4);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 4);
 	close_queue(test, q);
 }
 
@@ -302,7 +302,7 @@ static void refused(struct kunit *test)
 	q->takes = 3;
 	KUNIT_EXPECT_EQ(test, post(q, 8), 3);
 	KUNIT_EXPECT_EQ(test, q->nposted, 3);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 5);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 5);
 	KUNIT_EXPECT_EQ(test, q->losses, 1);
 	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_POST);
 	close_queue(test, q);
@@ -320,7 +320,7 @@ static void refused_when_reposted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_repost(&q->co, receive(q, 100)), 1);
 	KUNIT_EXPECT_EQ(test, q->nposted, 5);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 3);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 3);
 	KUNIT_EXPECT_EQ(test, q->losses, 1);
 	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_POST);
 	close_queue(test, q);
@@ -333,7 +333,7 @@ static void refused_by_batch(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 2), 0);
 	q->takes = 1;
 	rpcrdma2_rpool_batch(&q->co, &q->pool, 2);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 1);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 1);
 	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_POST);
 	close_queue(test, q);
 }
@@ -449,7 +449,7 @@ static void completions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->messages, good);
 	KUNIT_EXPECT_EQ(test, q->losses, !good);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co), c->why);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, !good);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), !good);
 	if (good) {
 		KUNIT_EXPECT_EQ(test, rv->rv_len, c->wc.byte_len);
 		rpcrdma2_recv_put(rv);
@@ -639,7 +639,7 @@ static void remapping_fails(struct kunit *test)
 	fault_once(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv], 2);
 	KUNIT_EXPECT_EQ(test, post(q, 2), 1);
 	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv]));
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 1);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 1);
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
 	KUNIT_EXPECT_EQ(test, post(q, 1), 1);
 	close_queue(test, q);

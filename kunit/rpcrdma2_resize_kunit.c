@@ -193,7 +193,7 @@ static void shortage_while_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 5);
 	KUNIT_EXPECT_EQ(test, post(q, 1), 1);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 4);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 1);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 1);
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
 	close_queue(test, q);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
@@ -206,9 +206,9 @@ static void changes_batch(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 8), 0);
 	cycle(test, q, 3);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 3);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 3);
 	rpcrdma2_rpool_batch(&q->co, &q->pool, 3);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 0);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 0);
 	KUNIT_EXPECT_EQ(test, q->nposted, 8);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_posts, 11);
 	rpcrdma2_rpool_batch(&q->co, &q->pool, 5);

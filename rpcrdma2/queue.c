@@ -335,6 +335,20 @@ static void rpcrdma2_recv_fit_locked(struct rpcrdma2_recv *rv)
 		rpcrdma2_rpool_note_pages(rv, n);
 }
 
+/* Move the Receives that came back without the lock to rp_free. */
+static void rpcrdma2_rpool_collect_locked(struct rpcrdma2_rpool *rp)
+{
+	struct rpcrdma2_recv *rv, *next;
+	LIST_HEAD(returned);
+
+	llist_for_each_entry_safe(rv, next, llist_del_all(&rp->rp_returned),
+				  rv_node) {
+		list_add_tail(&rv->rv_list, &returned);
+		rp->rp_nfree++;
+	}
+	list_splice(&returned, &rp->rp_free);
+}
+
 static void rpcrdma2_rpool_fit_free_locked(struct rpcrdma2_rpool *rp)
 {
 	struct rpcrdma2_recv *rv;
@@ -493,6 +507,7 @@ void rpcrdma2_rpool_resize(struct rpcrdma2_rpool *rp, u32 size)
 	struct rpcrdma2_recv *rv;
 
 	guard(spinlock)(&rp->rp_lock);
+	rpcrdma2_rpool_collect_locked(rp);
 	WRITE_ONCE(rp->rp_size, size);
 	rp->rp_small = 0;
 	list_for_each_entry(rv, &rp->rp_all, rv_all)
@@ -519,6 +534,7 @@ void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp)
 {
 	struct rpcrdma2_recv *rv, *next;
 
+	rpcrdma2_rpool_collect_locked(rp);
 	WARN_ON_ONCE(rp->rp_nfree != rp->rp_count);
 	list_for_each_entry_safe(rv, next, &rp->rp_all, rv_all) {
 		WARN_ON_ONCE(rv->rv_device);
@@ -532,11 +548,11 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv)
 {
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
 
-	guard(spinlock)(&rp->rp_lock);
-	if (unlikely(!rpcrdma2_recv_is_fit(rv)) && !rp->rp_reposted)
+	if (unlikely(!rpcrdma2_recv_is_fit(rv)) && !rp->rp_reposted) {
+		guard(spinlock)(&rp->rp_lock);
 		rpcrdma2_recv_fit_locked(rv);
-	list_add(&rv->rv_list, &rp->rp_free);
-	rp->rp_nfree++;
+	}
+	llist_add(&rv->rv_node, &rp->rp_returned);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_put);
 
@@ -562,6 +578,7 @@ static unsigned int rpcrdma2_rpool_take_free(struct rpcrdma2_rpool *rp,
 	unsigned int n = 0;
 
 	guard(spinlock)(&rp->rp_lock);
+	rpcrdma2_rpool_collect_locked(rp);
 	if (unlikely(rp->rp_small) && !rp->rp_reposted)
 		rpcrdma2_rpool_fit_free_locked(rp);
 	list_for_each_entry_safe(rv, next, &rp->rp_free, rv_list) {

@@ -807,12 +807,14 @@ struct rpcrdma2_budget {
  *	ib_post_recv(): a Receive that has left @rp_free is posted when the next
  *	holder gets the lock
  * @rp_free: free Receives, most recently used first
- * @rp_nfree: number of free Receives
+ * @rp_nfree: number of entries of @rp_free
  * @rp_all: all Receives
  * @rp_count: number of all Receives
  * @rp_small: Receives with fewer bytes than they should have, in any state
  * @rp_last_id: rv_id of the Receive made last
  * @rp_posts: total number posted by rpcrdma2_recv_repost()
+ * @rp_returned: free Receives since rp_free was last used, the last one first;
+ *	rpcrdma2_recv_put() adds to it without the lock
  */
 struct rpcrdma2_rpool {
 	unsigned int		rp_size;
@@ -830,12 +832,13 @@ struct rpcrdma2_rpool {
 	unsigned int		rp_small;
 	unsigned int		rp_last_id;
 	unsigned int		rp_posts;
+	struct llist_head	rp_returned;
 };
 
 /**
  * struct rpcrdma2_recv - a Receive
  * @rv_list: entry of rp_free, or of a list of its user; or
- * @rv_node: entry of a list of its user without a lock
+ * @rv_node: entry of rp_returned, or of a list of its user without a lock
  * @rv_all: entry of rp_all
  * @rv_pool: pool that it belongs to
  * @rv_id: its number in the pool

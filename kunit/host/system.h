@@ -178,6 +178,12 @@ static inline void list_splice_tail_init(struct list_head *from,
 		list_move_tail(from->next, to);
 }
 
+static inline void list_splice(const struct list_head *from, struct list_head *to)
+{
+	while (!list_empty(from))
+		list_move(from->prev, to);
+}
+
 static inline size_t list_count_nodes(const struct list_head *head)
 {
 	const struct list_head *at;
