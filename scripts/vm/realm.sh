@@ -129,6 +129,24 @@ realm_up()
 	kdc_up
 }
 
+# gssd_up: until rpc.gssd has opened a pipe, mounts are refused.
+gssd_up()
+{
+	rpc.gssd || complain "no rpc.gssd" || return
+	until ls -l /proc/"$(pgrep -x rpc.gssd)"/fd 2>/dev/null | grep -q '/gssd$'; do
+		pgrep -x rpc.gssd >/dev/null || complain "rpc.gssd has ended" || return
+		sleep 0.1
+	done
+}
+
+# gssd_again: without the tickets that it has got for the machine
+gssd_again()
+{
+	ended rpc.gssd
+	rm -f "/tmp/krb5ccmachine_$realm"
+	gssd_up
+}
+
 # realm_daemons gssproxy|svcgssd: of both ends. After server_up, which makes the
 # folder that they speak to the kernel in.
 realm_daemons()
@@ -144,18 +162,8 @@ realm_daemons()
 	svcgssd)
 		KRB5_KTNAME=$realm_keytab rpc.svcgssd -n || complain "no rpc.svcgssd" || return 1 ;;
 	esac
-	rpc.gssd || complain "no rpc.gssd" || return 1
+	gssd_up || return 1
 	rpc.idmapd || complain "no rpc.idmapd"
-}
-
-# gssd_again: without the tickets that it has got for the machine
-gssd_again()
-{
-	ended rpc.gssd
-	rm -f "/tmp/krb5ccmachine_$realm"
-	rpc.gssd
-	# Until it has opened the pipes, mounts are refused.
-	sleep 1
 }
 
 realm_down()
@@ -168,10 +176,10 @@ realm_down()
 	umount "$pipefs"
 }
 
-# as_user USER COMMAND...
+# as_user USER COMMAND...: which has a minute
 as_user()
 {
-	setpriv --reuid="$1" --regid="$1" --clear-groups "${@:2}"
+	setpriv --reuid="$1" --regid="$1" --clear-groups timeout -s KILL 60 "${@:2}"
 }
 
 # ticket USER PRINCIPAL [OPTION...]: with options of kinit
