@@ -46,7 +46,7 @@ if [ $# -eq 0 ]; then
 			backward-rpc-hang callbacks-siw view tool negotiate-hour moves \
 			kerberos-users ;;
 	uml-long)	set -- files kerberos kerberos-svcgssd kerberos-load \
-			kerberos-intree conformance-client crowd flood bounds \
+			kerberos-intree kerberos-calls conformance-client crowd flood bounds \
 			callbacks-many-4.1 callbacks-many-4.2 link-capture link-v2 \
 			link-client link-server link-tuned link-siw link-trips ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
@@ -104,6 +104,7 @@ build()
 		ln -sfn "$bdir/tools" "$kdir/tools"
 	fi
 	[[ " $* " != *" link-capture "* ]] || need_packages tshark
+	[[ " $* " != *" kerberos-calls "* ]] || need_packages python3-gssapi
 	[[ " $* " != *" bench "* ]] || BENCH=1 "$vmdir/modules.sh" "$kernel" >/dev/null || exit 1
 	mkdir -p "$bdir/tools"
 	[[ " $* " != *" link-trips "* ]] || gcc -O2 -Wall -Wextra -pthread \
@@ -141,7 +142,7 @@ cases_of()
 }
 
 # These groups use the guest's own clock (see vm.sh), so load of the host causes no timeout.
-timed=(files kerberos kerberos-users kerberos-svcgssd kerberos-load kerberos-intree
+timed=(files kerberos kerberos-calls kerberos-users kerberos-svcgssd kerberos-load kerberos-intree
 	devices names bounds-payload counters cycle conformance flawed kill-peer negotiate
 	negotiate-hour moves storms view tool hostile siw inuse both properties resize callbacks-siw
 	callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount callbacks-two

@@ -435,6 +435,18 @@ group_kerberos-load()
 	kerberos_down
 }
 
+# The tester's cases with a context of this realm
+group_kerberos-calls()
+{
+	kerberos_up || { fail "server"; return; }
+	modprobe -qa ib_uverbs rdma_ucm
+	check "kinit by the machine's keytab" kinit -k "host/$realm_client"
+	# shellcheck disable=SC2086 # words
+	all_apply=1 tester "" --export "$export_dir" --gss "nfs@$realm_server" \
+		"$addr4" "$port" ${CASES:-gss} || failed=1
+	kerberos_down
+}
+
 group_kerberos-intree()
 {
 	kerberos_up || { fail "server"; return; }

@@ -25,6 +25,7 @@ class Target:
     port: int
     export: str = ''
     setter: str = ''        # command that changes a setting of the server
+    gss: str = ''           # its service of Kerberos
     root: bytes = b''
     versions: tuple = ()
     settings: dict = dataclasses.field(default_factory=dict)

@@ -43,6 +43,9 @@ def arguments():
                         help='with --server: an NFS server over TCP (default: HOST)')
     parser.add_argument('--export', metavar='PATH', default='',
                         help='a writable folder that the server exports')
+    parser.add_argument('--gss', metavar='SERVICE', default='',
+                        help='nfs@HOST, for contexts of Kerberos by the ticket in the cache; '
+                             'needs python3-gssapi')
     parser.add_argument('--set', metavar='COMMAND', default='',
                         help='command that sets $SETTING of the peer to $VALUE')
     parser.add_argument('--require', metavar='WORD', action='append', default=[],
@@ -131,6 +134,8 @@ def why_not(case, target):
         return f'the peer does not speak version {case.version}'
     if 'export' in case.needs and not target.root:
         return 'no --export'
+    if 'gss' in case.needs and not target.gss:
+        return 'no --gss'
     if 'set' in case.needs and not target.setter:
         return 'no --set'
     return ''
@@ -248,7 +253,7 @@ def main():
             parser.error(f'--require {word}: no case that would run is called so')
     if options.plays == 'server' and not options.trigger:
         parser.error('--server needs --trigger')
-    target = Target(host, int(port), options.export, options.set)
+    target = Target(host, int(port), options.export, options.set, options.gss)
     trigger = Trigger(host, int(port), options.trigger, options.backend or host, options.set,
                       options.actions)
     try:

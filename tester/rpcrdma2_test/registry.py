@@ -32,7 +32,7 @@ class Case:
     function: object
     plays: str          # the tester's role: client or server
     version: int
-    needs: tuple        # export, set
+    needs: tuple        # export, gss, set
     kept: bool = False  # role server, on a mount that several cases share
     many: bool = False  # role server, with concurrent connections
 
