@@ -195,9 +195,10 @@ fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz/run.sh
 
 # QUICK=1 measures part of the rows, MEMORY=1 only memory, TRIPS=1 only round trips, LINK=1
-# round trips and links with delay and loss. BASE=COMMIT compares with another commit.
+# round trips and links with delay and loss. BASE=COMMIT compares with another commit,
+# SEC=krb5p measures with Kerberos.
 bench:
-	BASE=$(BASE) OUT=$(OUT) scripts/bench.sh $(if $(QUICK),--quick) \
+	BASE=$(BASE) OUT=$(OUT) SEC=$(SEC) scripts/bench.sh $(if $(QUICK),--quick) \
 		$(if $(MEMORY),--memory) $(if $(TRIPS),--trips) $(if $(LINK),--link)
 
 # ROW=WRITE SIZE=1048576; also VARIANT, DEPTH, MTU
@@ -252,7 +253,7 @@ help:
 ##   make check-repeat      the gate ten times, five of them beside load; RUNS=
 ##   make soak              faults and losses under load, and the longest groups
 ##   make fuzz-wire         1 million mutated messages to each end, beside a mount; ARGS=--help
-##   make bench             instructions per operation, beside in-tree and TCP; QUICK=1, BASE=, OUT=
+##   make bench             instructions per operation, beside in-tree and TCP; QUICK=1, BASE=, SEC=, OUT=
 ##   make flame             flame graph of a row of bench, as SVG; ROW=WRITE SIZE=4096, OUT=DIR
 ##
 ##   make kernel            only the guest's kernel, into the cache; KERNEL=

@@ -11,6 +11,7 @@
 # VARIANTS="intree rdma2" selects the transports. ROWS and SIZES select the operations,
 # CONNECTIONS and DEPTH the numbers of connections and of concurrent operations, MTU the
 # network device's. PROFILE=1 divides the cost among layers in all forms.
+# SEC=krb5, krb5i or krb5p measures READ and WRITE of 4 KiB, 64 KiB and 1 MiB with Kerberos.
 # --quick measures a part of the rows; --smoke measures two rows as cases of make check and
 # ignores the environment. --memory measures only the memory of connections, with the kernel
 # MEMORY_KERNEL; --trips only round trips, --link round trips and the rate on links with
@@ -33,8 +34,9 @@ esac
 
 [ "$form" != smoke ] ||
 	unset BASE OUT VARIANTS ROWS SIZES CONNECTIONS DEPTH ROUNDS MTU PROFILE \
-		BENCH_KERNEL
+		BENCH_KERNEL SEC
 base=${BASE:-}
+sec=${SEC:-}
 io_sizes="512 4096 8192 16384 32768 65536 262144 1048576"
 metadata=$metadata_rows
 connections="1 4" more_connections=''
@@ -58,6 +60,11 @@ smoke)
 	connections=1 depth=1 rounds=1
 	variants="intree rdma2" ;;
 esac
+if [ -n "$sec" ]; then
+	[ "$form" = full ] || [ "$form" = quick ] || die "SEC is not for --$form"
+	form=quick variants="intree rdma2" metadata='' connections=1 depth=1 profile=${PROFILE:-}
+	io_sizes="4096 65536 1048576" more_connections=''
+fi
 variants=${VARIANTS:-$variants}
 [ -z "$base" ] || variants+=" base"
 metadata=${ROWS-$metadata}
@@ -224,13 +231,13 @@ heading()
 	echo "rdma2: $(git -C "$top" log -1 --format='%h (%s)' 2>/dev/null)$dirty"
 	[ -z "$base" ] ||
 		echo "base: $(git -C "$top" log -1 --format='%h (%s)' "$base")"
-	echo "Kernel: $(cat "$("$vmdir/kernel.sh" "$kernel")/release"); soft-RoCE, NFSv4.2, noac, export on tmpfs; MTU $mtu"
+	echo "Kernel: $(cat "$("$vmdir/kernel.sh" "$kernel")/release"); soft-RoCE, NFSv4.2, noac${sec:+,sec=$sec}, export on tmpfs; MTU $mtu"
 }
 
 export BENCH=1
 # The checksum keeps checkouts of the same name apart.
 out=${OUT:-$cache/bench/$(basename "$top")-$(printf '%s' "$top" |
-	sha1sum | cut -c1-8)-$form}
+	sha1sum | cut -c1-8)-${sec:-$form}}
 mkdir -p "$out" "$cache/run"
 started=$SECONDS
 build
@@ -245,7 +252,7 @@ fi
 plan >"$run/plan"
 say "$(wc -l <"$run/plan") cells"
 "$top/scripts/vm.sh" "$kernel" --icount --no-modules --bench --mem 3072 \
-	--timeout "$timeout" --out "$run" -- env "BASE_MODULES=$base_modules" "MTU=$mtu" \
+	--timeout "$timeout" --out "$run" -- env "BASE_MODULES=$base_modules" "MTU=$mtu" "SEC=$sec" \
 	"$here/guest.sh" "$run/plan"
 rc=$?
 if [ "$rc" -ne 0 ]; then
@@ -271,6 +278,6 @@ fi
 # A partial run may consist of rows for which no expectation exists.
 some=1
 [ "$form" != quick ] && [ -z "${ROWS+set}${SIZES+set}${VARIANTS+set}" ] || some=0
-"$tables" intree "$out/counters.csv" "$some" || failed=1
+[ -n "$sec" ] || "$tables" intree "$out/counters.csv" "$some" || failed=1
 say "$((SECONDS - started)) s; the report is in $out"
 exit "$failed"

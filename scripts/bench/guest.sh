@@ -15,7 +15,8 @@
 # Consecutive cells with the same VARIANT, NCONNECT and PASS share a mount. PASS is cost;
 # count, with probes that count work requests and completions; or profile, with samples of
 # perf in /run/vm/VARIANT-ROW-BYTES.perf. The floor repeats with bare verbs the messages of
-# an earlier cell of rdma2.
+# an earlier cell of rdma2. With SEC in the environment all mounts have that flavor
+# of Kerberos.
 
 set -u
 here=$(dirname "$0")
@@ -23,6 +24,8 @@ here=$(dirname "$0")
 . "$here/../vm/cases.sh"
 # shellcheck source=scripts/bench/variants.sh
 . "$here/variants.sh"
+# shellcheck source=scripts/vm/realm.sh
+. "$here/../vm/realm.sh"
 
 plan=$1
 raw=/run/raw
@@ -56,7 +59,7 @@ variant_up()
 	# A new identity, because the server would first have to discard the state of a
 	# returning client.
 	nfs_identity "$1-$2-$RANDOM"
-	mount_nfs "$transport" 4.2 /mnt "noac,nconnect=$2" || stop "$1: mount"
+	mount_nfs "$transport" 4.2 /mnt "noac,nconnect=$2${SEC:+,sec=$SEC}" || stop "$1: mount"
 	files=()
 	for f in /proc/self/mountstats "$device"/* \
 			/proc/sys/sunrpc/svc_rdma/rdma_stat_* "$probes" \
@@ -160,7 +163,13 @@ cell()
 
 # With leases clients would have delegations and send fewer RPCs.
 echo 0 >/proc/sys/fs/leases-enable
-device_up rxe && teach_netconfig && LEASE=3600 server_up tcp || stop "server"
+device_up rxe && teach_netconfig || stop "device"
+if [ -n "${SEC:-}" ]; then
+	EXPORT_OPTIONS=sec=$SEC nfs_host=$realm_server
+	realm_up || stop "realm"
+fi
+LEASE=3600 server_up tcp || stop "server"
+[ -z "${SEC:-}" ] || realm_daemons gssproxy || stop "daemons"
 rpc.nfsd 0
 : >"$raw"
 mounted=''
@@ -175,4 +184,5 @@ while read -r variant nconnect depth row bytes ops pass; do
 done <"$plan"
 # shellcheck disable=SC2086 # words
 variant_down $mounted
+[ -z "${SEC:-}" ] || realm_down
 server_down
