@@ -243,18 +243,6 @@ kerberos_tls()
 	done
 }
 
-# contexts: that the client has got since the trace was cleared
-contexts()
-{
-	grep -c rpcgss_context: /sys/kernel/tracing/trace
-}
-
-lifetime()
-{
-	kadmin "modprinc -maxlife \"$1\" nfs/$realm_server" \
-		"modprinc -maxlife \"$1\" krbtgt/$realm"
-}
-
 # alice_works SECONDS: and gets a ticket now and then, as k5start does
 alice_works()
 {
@@ -285,8 +273,7 @@ kerberos_expires()
 	mkdir "$export_dir/alice"
 	chown alice "$export_dir/alice"
 	dd if=/dev/urandom of=/tmp/mega bs=1M count=1 status=none
-	echo 1 >/sys/kernel/tracing/events/rpcgss/rpcgss_context/enable
-	echo >/sys/kernel/tracing/trace
+	contexts_begin
 	before=$(counters)
 	for dir in "${kerberos_mounts[@]}"; do
 		sec=${dir#/mnt.}
@@ -301,7 +288,6 @@ kerberos_expires()
 			fail "$name, $sec: $(tr '\n' ' ' <"/tmp/load.$sec")"
 	done
 	risen "$before"
-	echo 0 >/sys/kernel/tracing/events/rpcgss/rpcgss_context/enable
 	n=$(contexts)
 	[ "$n" -ge 20 ] && ok "$name: they have expired ($n contexts)" ||
 		fail "$name: $n contexts"

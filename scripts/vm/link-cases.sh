@@ -17,6 +17,8 @@ set -u
 . "$(dirname "$0")/node.sh" || exit 2
 # shellcheck source=scripts/vm/loss-cases.sh
 . "$(dirname "$0")/loss-cases.sh" || exit 2
+# shellcheck source=scripts/vm/apart-cases.sh
+. "$(dirname "$0")/apart-cases.sh" || exit 2
 
 group=${1#link-}
 

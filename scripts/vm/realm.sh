@@ -3,7 +3,8 @@
 #
 # Sourced in a guest: a Kerberos realm, with MIT's KDC, the server's gssproxy or
 # rpc.svcgssd, the client's rpc.gssd, and the names of NFSv4. All of it is in the guest
-# that calls realm_up; hosts are in /etc/hosts.
+# that calls realm_up; of two joined guests (node.sh) the server calls that, and the client
+# realm_join. Hosts are in /etc/hosts.
 
 realm=EXAMPLE.NET
 realm_domain=example.net
@@ -12,21 +13,23 @@ realm_client=client.$realm_domain
 realm_users=(alice bob)	# with an account each
 realm_stranger=mallory	# without one
 realm_password=secret
+realm_enctype=aes256-cts-hmac-sha1-96
 realm_dir=/run/krb5kdc
-realm_keytab=/root/server.keytab	# of the server
+realm_keytab=/root/server.keytab	# of what accepts contexts
 pipefs=/var/lib/nfs/rpc_pipefs
 
-# One guest is both hosts. rpc.gssd takes its principal by the machine's name, and each
-# host has a keytab: nfsd's callbacks over NFSv4.0 would have rpc.gssd take the server's.
+# rpc.gssd takes its principal by the machine's name. A guest that is both hosts is called
+# as the client is.
 realm_names()
 {
-	local host user uid=2001
+	local user uid=2001 hosts=("$addr4 $realm_server" "$addr6 $realm_server")
 
-	for host in "$realm_server" "$realm_client"; do
-		grep -q " $host\$" /etc/hosts ||
-			printf '%s\n' "$addr4 $host" "$addr6 $host" >>/etc/hosts
-	done
-	hostname "$realm_client"
+	case ${VM_NODE:-} in
+	'')	hosts+=("$addr4 $realm_client" "$addr6 $realm_client") ;;
+	*)	hosts+=("10.0.0.2 $realm_client" "fd00::2 $realm_client") ;;
+	esac
+	grep -q " $realm_server\$" /etc/hosts || printf '%s\n' "${hosts[@]}" >>/etc/hosts
+	hostname "${VM_NODE:-client}.$realm_domain"
 	for user in "${realm_users[@]}"; do
 		grep -q "^$user:" /etc/passwd ||
 			echo "$user:x:$uid:$uid::/tmp:/bin/sh" >>/etc/passwd
@@ -50,19 +53,19 @@ realm_conf()
 		$realm = {
 			kdc = $realm_server
 			auth_to_local = RULE:[2:\$1/\$2](^host/$realm_client\$)s/.*/root/
+			auth_to_local = RULE:[2:\$1/\$2](^nfs/$realm_server\$)s/.*/root/
 			auth_to_local = DEFAULT
 		}
 	[domain_realm]
 		.$realm_domain = $realm
 	END
-	# The kernel of the guests has the enctypes of RFC 3962.
 	cat >/etc/krb5kdc/kdc.conf <<-END
 	[realms]
 		$realm = {
 			database_name = $realm_dir/principal
 			key_stash_file = $realm_dir/stash
 			acl_file = $realm_dir/acl
-			supported_enctypes = aes256-cts-hmac-sha1-96:normal
+			supported_enctypes = $realm_enctype:normal
 			max_life = 10h
 		}
 	END
@@ -125,15 +128,47 @@ realm_up()
 	kadmin "${commands[@]}" || return 1
 	perl "$VM_TOP/scripts/guide.pl" realm | sh -e >/tmp/kadmin 2>&1 ||
 		complain "no keytabs: $(tail -n 1 /tmp/kadmin)" || return 1
-	mv /root/client.keytab /etc/krb5.keytab || return 1
+	case ${VM_NODE:-} in
+	'')	mv /root/client.keytab /etc/krb5.keytab ;;
+	*)	cp "$realm_keytab" /etc/krb5.keytab && appear "$share/keytab" </root/client.keytab ;;
+	esac || return 1
 	kdc_up
+}
+
+# realm_join: the client's part, once the server's node has called realm_up
+realm_join()
+{
+	realm_names
+	realm_conf
+	realm_keytab=/etc/krb5.keytab
+	cp "$share/keytab" "$realm_keytab"
+}
+
+# lifetime TIME: of tickets, and so of contexts
+lifetime()
+{
+	kadmin "modprinc -maxlife \"$1\" nfs/$realm_server" \
+		"modprinc -maxlife \"$1\" krbtgt/$realm"
+}
+
+# contexts_begin, contexts: how many the client has got since
+contexts_begin()
+{
+	echo >/sys/kernel/tracing/trace
+	echo 1 >/sys/kernel/tracing/events/rpcgss/rpcgss_context/enable
+}
+
+contexts()
+{
+	grep -c rpcgss_context: /sys/kernel/tracing/trace
+	echo 0 >/sys/kernel/tracing/events/rpcgss/rpcgss_context/enable
 }
 
 # gssd_up: until rpc.gssd has opened a pipe, mounts are refused.
 gssd_up()
 {
 	rpc.gssd || complain "no rpc.gssd" || return
-	until ls -l /proc/"$(pgrep -x rpc.gssd)"/fd 2>/dev/null | grep -q '/gssd$'; do
+	until find /proc/"$(pgrep -x rpc.gssd)"/fd -lname '*/gssd' 2>/dev/null | grep -q .; do
 		pgrep -x rpc.gssd >/dev/null || complain "rpc.gssd has ended" || return
 		sleep 0.1
 	done
@@ -147,8 +182,8 @@ gssd_again()
 	gssd_up
 }
 
-# realm_daemons gssproxy|svcgssd: of both ends. After server_up, which makes the
-# folder that they speak to the kernel in.
+# realm_daemons gssproxy|svcgssd: of both ends. After server_up, or locking_up, which
+# makes the folder that they speak to the kernel in.
 realm_daemons()
 {
 	mkdir -p "$pipefs"

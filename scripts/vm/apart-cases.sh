@@ -1,0 +1,168 @@
+# shellcheck shell=bash disable=SC2015,SC2034,SC2153,SC2154
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by link-cases.sh: Kerberos with the client apart from the server, whose guest is
+# the KDC too. Each has its own keytab, rpc.gssd and gssproxy.
+
+# shellcheck source=scripts/vm/realm.sh
+. "$(dirname "$0")/realm.sh" || exit 2
+
+apart_up()
+{
+	nfs_host=$realm_server
+	make_tree /tmp/tree
+	net_up
+	check "the server's node, and the KDC" on_server "net_up && realm_up &&
+		EXPORT_OPTIONS=sec=sys:krb5:krb5i:krb5p nfs_up rdma2 && realm_daemons gssproxy" &&
+	check "the client's node" client_up rdma2 &&
+	check "the client's locks" locking_up &&
+	check "the client's keytab" realm_join &&
+	{ realm_daemons gssproxy || ! fail "the client's daemons"; }
+}
+
+apart_down()
+{
+	umount_all
+	realm_down
+	on_server realm_down
+	finish rdma2 rdma2
+}
+
+# apart_files VERSION FLAVOR
+apart_files()
+{
+	local name="NFSv$1, $2" before
+
+	before=$(counters)
+	check "$name: mount" mount_nfs rdma2 "$1" /mnt "sec=$2" || return
+	check "$name: a tree each way, checksums of both sides" trees
+	check "$name: a user" as_user alice touch /mnt/alice
+	check "$name: the file is the user's" on_server \
+		"[ \"\$(stat -c %U $export_dir/alice)\" = alice ]"
+	risen "$before"
+	expect "$name: one connection" "c_connects == 1 && c_disconnects == 0"
+	check "$name: umount" umount_all
+	on_server "rm -rf ${export_dir:?}/*"
+}
+
+# apart_is_delegated VERSION TRY: a file that the client has not seen
+apart_is_delegated()
+{
+	apart_file=delegated.$1.$RANDOM
+	on_server "echo old >$export_dir/$apart_file"
+	[ "$(cat "/mnt/$apart_file")" = old ] &&
+		on_server "grep -qs 'type: deleg' /proc/fs/nfsd/clients/*/states"
+}
+
+# apart_recall VERSION FLAVOR: by the session, whose callbacks have AUTH_SYS
+apart_recall()
+{
+	local name="NFSv$1, $2" apart_file
+
+	check "$name: mount" mount_nfs rdma2 "$1" /mnt "sec=$2" || return
+	check "$name: a delegation" tries 30 1 apart_is_delegated "$1"
+	check "$name: it is recalled" on_server \
+		"echo new | timeout 8 tee $export_dir/$apart_file"
+	check "$name: the client sees what was written" grep -qx new "/mnt/$apart_file"
+	check "$name: umount" umount_all
+}
+
+group_kerberos()
+{
+	local v sec
+
+	apart_up || return
+	check "kinit" ticket alice alice
+	for v in ${VERSIONS:-4.2 3}; do
+		for sec in krb5 krb5i krb5p; do
+			apart_files "$v" "$sec"
+		done
+	done
+	for v in 4.1 4.2; do
+		apart_recall "$v" krb5
+		apart_recall "$v" krb5p
+	done
+	apart_down
+}
+
+# Each end of the link is a client: loads of each flavor, and of a user.
+apart_seconds=600
+apart_flavors=(krb5 krb5i krb5p)
+
+# apart_load VERSION: of this node, in the background
+apart_load()
+{
+	local sec
+
+	contexts_begin
+	for sec in "${apart_flavors[@]}"; do
+		mount_nfs rdma2 "$1" "/mnt/$sec" "sec=$sec" &&
+			mkdir "/mnt/$sec/$VM_NODE.$sec" || return
+	done
+	for sec in "${apart_flavors[@]}"; do
+		"$load_sh" "/mnt/$sec/$VM_NODE.$sec" - "$apart_seconds" 1 \
+			>"/tmp/load.$sec" 2>&1 &
+		apart_loads+=($!)
+	done
+}
+
+# Gets a ticket now and then, as k5start does
+apart_user()
+{
+	local dir=/mnt/krb5p/$VM_NODE.alice
+
+	while [ ! -e /tmp/over ]; do
+		ticket alice alice || return
+		as_user alice sh -c "cp /tmp/tree/100003 $dir/file &&
+			dd if=$dir/file iflag=direct bs=64k status=none | cmp - /tmp/tree/100003" ||
+			return
+		sleep 5
+	done
+}
+
+# apart_end NAME
+apart_end()
+{
+	local i n sec
+
+	for i in 0 1 2; do
+		sec=${apart_flavors[i]}
+		has_verified "$1, $sec: all data" "${apart_loads[i]}" "/tmp/load.$sec"
+	done
+	n=$(contexts)
+	[ "$n" -ge $((apart_seconds / 20)) ] && ok "$1: they have expired ($n contexts)" ||
+		fail "$1: $n contexts"
+	for sec in "${apart_flavors[@]}"; do
+		check "$1, $sec: umount" umount "/mnt/$sec"
+	done
+	return "$failed"
+}
+
+group_kerberos-load()
+{
+	local before sec user node apart_loads=()
+
+	apart_up || return
+	check "contexts of a minute" on_server lifetime "'1 minute'"
+	gssd_again && apart_load 4.2 || { fail "the client's load"; return; }
+	check "the load of the server's node" on_server \
+		"apart_loads=(); gssd_again && modprobe xprtrdma2 && apart_load 3" || return
+	on_server "install -d -o alice $export_dir/$VM_NODE.alice"
+	before=$(counters)
+	apart_user >/tmp/user 2>&1 &
+	user=$!
+	apart_end "10 minutes, the client's"
+	touch /tmp/over
+	wait "$user" && ok "10 minutes, a user" || fail "10 minutes, a user: $(cat /tmp/user)"
+	risen "$before"
+	expect "no connection lost" "c_connects == 0 && c_disconnects == 0 && s_disconnects == 0"
+	on_server apart_end "'10 minutes, the server node'" | tee /tmp/said
+	[ "${PIPESTATUS[0]}" -eq 0 ] || failed=1
+	for node in client server; do
+		for sec in "${apart_flavors[@]}"; do
+			check "$node, $sec: the server has what was written" \
+				on_server "$load_sh verify $export_dir/$node.$sec 1"
+		done
+	done
+	apart_down
+}
