@@ -46,7 +46,7 @@ if [ $# -eq 0 ]; then
 			backward-rpc-hang callbacks-siw view tool negotiate-hour moves \
 			kerberos-users ;;
 	uml-long)	set -- files kerberos kerberos-svcgssd kerberos-load \
-			kerberos-intree kerberos-calls conformance-client crowd flood bounds \
+			kerberos-intree kerberos-calls kerberos-callbacks conformance-client crowd flood bounds \
 			callbacks-many-4.1 callbacks-many-4.2 link-capture link-v2 \
 			link-client link-server link-tuned link-siw link-trips \
 			link-kerberos link-kerberos-load ;;
@@ -59,7 +59,7 @@ if [ $# -eq 0 ]; then
 	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \
 			"${long[@]}" cycle storms disconnect shortage \
 			bounds-payload view link-loss ;;
-	debian-long)	set -- inuse counters link-stock ;;
+	debian-long)	set -- inuse counters link-stock kerberos-sha2 ;;
 	debian-7.3)	set -- files payload direct ;;
 	debian-*)	set -- files payload ;;
 	debian)		set -- stock bench ;;
@@ -143,8 +143,8 @@ cases_of()
 }
 
 # These groups use the guest's own clock (see vm.sh), so load of the host causes no timeout.
-timed=(files kerberos kerberos-calls kerberos-users kerberos-svcgssd kerberos-load kerberos-intree
-	devices names bounds-payload counters cycle conformance flawed kill-peer negotiate
+timed=(files kerberos kerberos-calls kerberos-callbacks kerberos-users kerberos-svcgssd
+	kerberos-load kerberos-intree devices names bounds-payload counters cycle conformance flawed kill-peer negotiate
 	negotiate-hour moves storms view tool hostile siw inuse both properties resize callbacks-siw
 	callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount callbacks-two
 	callbacks-many-4.1 callbacks-many-4.2 backward backward-rpc backward-rpc-called backward-rpc-hang

@@ -333,6 +333,39 @@ kerberos_kdc_away()
 	rm -rf "${export_dir:?}/users"
 }
 
+# Contexts that expire meanwhile are not made anew, and all goes on when it is back.
+kerberos_expires_away()
+{
+	local name="NFSv$1, contexts expire without a KDC" before
+
+	check "$name: lifetime" lifetime "20 seconds"
+	gssd_again
+	check "$name: mount" mount_nfs "$proto" "$1" /mnt sec=krb5p || return
+	mkdir -m 1777 "$export_dir/users"
+	check "$name: kinit" ticket alice alice
+	before=$(counters)
+	check "$name: root" touch /mnt/users/root
+	check "$name: a user" as_user alice sh -c "umask 077; echo text >/mnt/users/alice"
+	kdc_down
+	sleep 60
+	fails_with "$name: the user" "Key has expired" as_user alice touch /mnt/users/alice
+	fails_with "$name: root" "Permission denied" touch /mnt/users/root
+	kdc_up
+	check "$name, KDC again: root" touch /mnt/users/root
+	check "$name, KDC again: kinit" ticket alice alice
+	check "$name, KDC again: the user" as_user alice \
+		sh -c "echo more >>/mnt/users/alice"
+	check "$name, KDC again: the server has it" \
+		cmp "$export_dir/users/alice" <(printf '%s\n' text more)
+	risen "$before"
+	expect "$name: no connection lost" "c_connects == 0 && s_disconnects == 0"
+	as_user alice kdestroy -q
+	check "$name: umount" umount_all
+	rm -rf "${export_dir:?}/users"
+	check "$name: lifetime as before" lifetime "10 hours"
+	gssd_again
+}
+
 # kerberos_pair NAME PROTO PORT VERSION
 kerberos_pair()
 {
@@ -417,6 +450,25 @@ group_kerberos-load()
 	for v in ${VERSIONS:-4.2 3}; do
 		kerberos_expires "$v"
 		kerberos_kdc_away "$v"
+		kerberos_expires_away "$v"
+	done
+	kerberos_down
+}
+
+# The session's callbacks have AUTH_SYS, on a connection whose RPCs have Kerberos.
+group_kerberos-callbacks()
+{
+	local v sec
+
+	kerberos_up && grace_over || { fail "server"; return; }
+	for v in ${VERSIONS:-4.1 4.2}; do
+		for sec in krb5 krb5i krb5p; do
+			mount_kerberos()
+			{
+				mount_nfs "$proto" "$1" /mnt "sec=$sec"
+			}
+			callbacks_of "$sec, " mount_kerberos "$v" 4 c s
+		done
 	done
 	kerberos_down
 }
@@ -430,6 +482,26 @@ group_kerberos-calls()
 	# shellcheck disable=SC2086 # words
 	all_apply=1 tester "" --export "$export_dir" --gss "nfs@$realm_server" \
 		"$addr4" "$port" ${CASES:-gss} || failed=1
+	kerberos_down
+}
+
+# With the enctypes of RFC 8009, which User-Mode Linux is built without
+group_kerberos-sha2()
+{
+	local v sec
+
+	realm_enctype=aes256-cts-hmac-sha384-192
+	kerberos_up || { fail "server"; return; }
+	for v in ${VERSIONS:-4.2 3}; do
+		for sec in krb5 krb5i krb5p; do
+			check "NFSv$v, $sec: mount" mount_nfs "$proto" "$v" /mnt "sec=$sec" ||
+				continue
+			kerberos_registrations "NFSv$v, $sec"
+			check "NFSv$v, $sec: umount" umount_all
+		done
+	done
+	check "the ticket has that enctype" eval \
+		"klist -e /tmp/krb5ccmachine_$realm | grep -A 2 nfs/ | grep $realm_enctype"
 	kerberos_down
 }
 
