@@ -667,7 +667,17 @@ static void r4_pages_come_back(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(own); i++)
 		KUNIT_EXPECT_EQ(test, page_ref_count(own[i]), 1);
 
-	/* a Reply has more pages than its Call held */
+	/* nfsd has replaced a page behind the Reply, which it has truncated since. */
+	svc2_spares_hold(rqst, call);
+	put_page(pages[4]);
+	pages[4] = other[0];
+	get_page(other[0]);
+	KUNIT_EXPECT_TRUE(test, svc2_spares_return(call, pages + 1, 0, false));
+	KUNIT_EXPECT_MEMEQ(test, pages, own, sizeof(own));
+	KUNIT_EXPECT_EQ(test, page_ref_count(own[4]), 1);
+	KUNIT_EXPECT_EQ(test, page_ref_count(other[0]), 1);
+
+	/* A Reply has more pages than its Call held. */
 	svc2_spares_hold(rqst, call);
 	call->sm_nspares = 1;
 	put_page(own[2]);
@@ -679,7 +689,7 @@ static void r4_pages_come_back(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, pages[1], own[1]);
 	KUNIT_EXPECT_NULL(test, pages[2]);
 
-	/* no Reply */
+	/* The Call gets no Reply. */
 	pages[2] = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
 	KUNIT_ASSERT_NOT_NULL(test, pages[2]);
 	svc2_spares_hold(rqst, call);

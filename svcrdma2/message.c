@@ -285,8 +285,8 @@ void svc2_spares_hold(struct svc_rqst *rqstp, struct svc2_msg *call)
 	if (likely(!n))
 		return;
 	if (n > ARRAY_SIZE(call->sm_few))
-		spares = kmalloc_array(n, sizeof(*spares),
-				       GFP_KERNEL | __GFP_NOWARN);
+		spares = kmalloc_array(n, sizeof(*spares), GFP_KERNEL |
+				       __GFP_NORETRY | __GFP_NOWARN);
 	if (!spares)
 		return;
 	for (i = 0; i < n; i++) {
@@ -340,8 +340,9 @@ void svc2_spares_put(struct svc2_msg *call)
 /**
  * svc2_spares_return - give a thread its pages back, in place of the Reply's
  * @call: Call whose Reply is posted
- * @pages: pages of the Reply without that of its head; get the thread's
- * @count: number of pages
+ * @pages: pages of the thread without that of the head; the first @count are the
+ *	Reply's
+ * @count: number of pages of the Reply
  * @taken: a send context has them; otherwise they are released already
  *
  * Return: true if no entry of @pages is empty.
@@ -367,8 +368,14 @@ bool svc2_spares_return(struct svc2_msg *call, struct page **pages,
 		memset(pages + back, 0, (count - back) * sizeof(*pages));
 		full = false;
 	}
-	for (; i < call->sm_nspares; i++)
-		put_page(call->sm_spares[i]);
+	/*
+	 * nfsd may have replaced pages behind the Reply, too: a result that does
+	 * not fit truncates it. No page of a file may stay with the thread.
+	 */
+	for (; i < call->sm_nspares; i++) {
+		put_page(pages[i]);
+		pages[i] = call->sm_spares[i];
+	}
 	svc2_spares_free(call);
 	return full;
 }
