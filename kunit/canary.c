@@ -38,7 +38,7 @@ static void make_warning(void)
 	WARN(1, "a canary's warning\n");
 }
 
-/* A stale pointer in a register or on a stack hides a leak; several leaks do not all hide. */
+/* Several leaks, because a stale pointer in a register or on a stack can hide one. */
 static void make_leak(void)
 {
 	unsigned int i;

@@ -19,7 +19,7 @@ static inline void fault_once(struct fault_attr *attr, unsigned long nth)
 }
 
 /* Disarms the fault. Return: true if it struck. */
-static inline bool fault_was(struct fault_attr *attr)
+static inline bool fault_struck(struct fault_attr *attr)
 {
 	attr->probability = 0;
 	return !atomic_read(&attr->times);

@@ -73,7 +73,7 @@ static void initial_values(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_brs, RDMA2_BKREQSUP_INLINE);
 }
 
-/* C-043, C-045: it has all properties, and marks the constant ones */
+/* C-043, C-045: a CONNPROP has all properties, and marks the constant ones. */
 static void connprop_is_complete(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;

@@ -160,7 +160,7 @@ static void chain_not_posted(struct kunit *test)
 	expect_posted(test, s->opcode, 2, 0);
 	expect_posted(test, s->opcode, 2, 2);
 	KUNIT_EXPECT_EQ(test, f->losses, 0);
-	KUNIT_EXPECT_TRUE(test, fault_was(s->attr));
+	KUNIT_EXPECT_TRUE(test, fault_struck(s->attr));
 }
 
 /* The device takes the first of several invalidations, and the queue keeps the chain. */
@@ -178,7 +178,7 @@ static void fence_in_part(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, f->wrs[0].next, &f->wrs[1]);
 	KUNIT_EXPECT_EQ(test, f->done, 2);
 	drain(test, 3);
-	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_fence]));
+	KUNIT_EXPECT_TRUE(test, fault_struck(&rpcrdma2_faults[RPCRDMA2_FAIL_fence]));
 }
 
 /* The device refuses all requests, and the chain remains with the caller. */
@@ -192,7 +192,7 @@ static void fence_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_POST);
 	KUNIT_EXPECT_PTR_EQ(test, f->wrs[0].next, &f->wrs[1]);
 	drain(test, 0);
-	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_fence]));
+	KUNIT_EXPECT_TRUE(test, fault_struck(&rpcrdma2_faults[RPCRDMA2_FAIL_fence]));
 }
 
 /* C-034: a Send with a size fails once with -EMSGSIZE; a Send without a size is posted. */
@@ -209,7 +209,7 @@ static void send_too_large(struct kunit *test)
 	drain(test, 1);
 	KUNIT_EXPECT_EQ(test, post(f, IB_WR_SEND, 1), 0);
 	drain(test, 2);
-	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_send_max]));
+	KUNIT_EXPECT_TRUE(test, fault_struck(&rpcrdma2_faults[RPCRDMA2_FAIL_send_max]));
 }
 #endif
 

@@ -571,7 +571,7 @@ static void growth_fails(struct kunit *test, struct queue *q, unsigned int nth)
 	rpcrdma2_rpool_resize(&q->pool, 5 * PAGE_SIZE);
 	fault_once(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv], nth);
 	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
-	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv]));
+	KUNIT_EXPECT_TRUE(test, fault_struck(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv]));
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 1);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&q->pool.rp_budget->bu_pages), 2);
 	rpcrdma2_recv_repost(&q->co, receive(q, 2 * PAGE_SIZE));
@@ -591,7 +591,7 @@ static void mapping_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 2), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 1);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 2);
-	KUNIT_EXPECT_TRUE(test, fault_was(fault));
+	KUNIT_EXPECT_TRUE(test, fault_struck(fault));
 
 	growth_fails(test, q, 2);
 	close_queue(test, q);
@@ -609,7 +609,7 @@ static void stretch_fails(struct kunit *test)
 	q->pool.rp_budget = &budget;
 	fault_once(fault, 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 1), -ENOMEM);
-	KUNIT_EXPECT_TRUE(test, fault_was(fault));
+	KUNIT_EXPECT_TRUE(test, fault_struck(fault));
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 1), 0);
 	/* The mapping follows those of the three new pages. */
@@ -618,7 +618,7 @@ static void stretch_fails(struct kunit *test)
 	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
 	fault_once(fault, 1);
 	rpcrdma2_recv_repost(&q->co, receive(q, 5 * PAGE_SIZE));
-	KUNIT_EXPECT_TRUE(test, fault_was(fault));
+	KUNIT_EXPECT_TRUE(test, fault_struck(fault));
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 5);
 	close_queue(test, q);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
@@ -638,7 +638,7 @@ static void remapping_fails(struct kunit *test)
 	rpcrdma2_rpool_unmap(&q->pool);
 	fault_once(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv], 2);
 	KUNIT_EXPECT_EQ(test, post(q, 2), 1);
-	KUNIT_EXPECT_TRUE(test, fault_was(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv]));
+	KUNIT_EXPECT_TRUE(test, fault_struck(&rpcrdma2_faults[RPCRDMA2_FAIL_map_recv]));
 	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 1);
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
 	KUNIT_EXPECT_EQ(test, post(q, 1), 1);

@@ -180,7 +180,7 @@ static bool is_unsignaled(const struct ib_send_wr *wr)
 }
 
 /* Q1: a completion also retires all earlier chains without a completion of their own. */
-static void retires_silent(struct kunit *test)
+static void retires_unsignaled(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
 	struct chain *c = q->c;
@@ -653,7 +653,7 @@ static void drained(struct kunit *test)
 }
 
 /* Q2: the check detects a missing entry, a surplus entry and a leftover chain. */
-static void q2_whole(struct kunit *test)
+static void q2_detects_lost_entries(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 0);
 
@@ -667,7 +667,7 @@ static void q2_whole(struct kunit *test)
 }
 
 static struct kunit_case sq_cases[] = {
-	KUNIT_CASE(retires_silent),
+	KUNIT_CASE(retires_unsignaled),
 	KUNIT_CASE(keeps_pending_reads),
 	KUNIT_CASE(moderates),
 	KUNIT_CASE(counts_extra),
@@ -680,7 +680,7 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(room_callback),
 	KUNIT_CASE(reserves_entries),
 	KUNIT_CASE(drained),
-	KUNIT_CASE(q2_whole),
+	KUNIT_CASE(q2_detects_lost_entries),
 	KUNIT_CASE(overdue),
 	KUNIT_CASE(completes_in_time),
 	KUNIT_CASE(overdue_when_oldest),

@@ -232,7 +232,7 @@ static struct sizes sizes_for_level(struct kunit *test, u32 level)
 	};
 }
 
-/* C-036, C-037: only callbacks with chunks take entries for regions, */
+/* C-036, C-037: only callbacks with chunks take entries for regions. */
 static void c037_entries(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_NONE).entries, 40);
@@ -240,7 +240,7 @@ static void c037_entries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_GENL).entries, 80);
 }
 
-/* C-036, C-037: regions, */
+/* C-036, C-037: only callbacks with chunks take regions. */
 static void c037_regions(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_NONE).regions, 0);
@@ -248,7 +248,7 @@ static void c037_regions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_GENL).regions, 120);
 }
 
-/* C-036, C-037: and RDMA Reads of the peer. */
+/* C-036, C-037: only callbacks with chunks need RDMA Reads of the peer. */
 static void c037_depth(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_NONE).depth, 0);

@@ -337,8 +337,8 @@ static void turns_of_addresses(struct kunit *test)
 
 	set_total(1040);
 	/*
-	 * Two Calls use the whole share of one address; two more wait, and another address
-	 * has one.
+	 * Two Calls use the whole share of one address, and two more Calls wait. Another
+	 * address has no Call yet.
 	 */
 	arrive_all(test, 5, 4);
 	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, LARGE), 0);
@@ -346,8 +346,8 @@ static void turns_of_addresses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reserve(f, 2, 0, LARGE), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, reserve(f, 3, 0, LARGE), -EINPROGRESS);
 	/*
-	 * The waiting Calls delay connections with pages and later Calls, but no other
-	 * address.
+	 * The waiting Calls do not delay another address. They delay connections with pages,
+	 * and later Calls.
 	 */
 	KUNIT_EXPECT_EQ(test, reserve(f, 4, 0, LARGE), 0);
 	KUNIT_EXPECT_EQ(test, reserve(f, 0, 1, 70), -EINPROGRESS);

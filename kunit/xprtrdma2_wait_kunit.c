@@ -141,8 +141,8 @@ static void s46_reply_accepted(struct kunit *test)
 }
 
 /*
- * S46: a server that does not accept it loses its connection, and the wait continues until
- * the chain is complete.
+ * S46: a server that does not accept the Reply loses its connection, and the wait continues
+ * until the chain is complete.
  */
 static void s46_reply_not_accepted(struct kunit *test)
 {

@@ -71,7 +71,7 @@ if [ -n "$rest" ]; then
 	# If nfsd takes pages there is no contiguous mapping of them, and two cases do not
 	# exist.
 	if grep -q SVC_WRITE_BVEC "$(build_dir "$kernel")/src/compat/features.h"; then
-		sed -i '/: no_stretch$/d; /: raised_while_one_gets_smaller$/d' "$out/host"
+		sed -i '/: stretch_fails$/d; /: grown_while_shrinking$/d' "$out/host"
 	fi
 	sed 's/^[^ ]* //' "$out/cases" >"$out/names"
 	sed 's/^ok //' "$out/host" | grep -vxFf "$out/names" |

@@ -251,7 +251,7 @@ void ep_unlisten(struct rdma_cm_id *listener)
 }
 
 /*
- * ep_request - accept the next connection request, without an answer to it
+ * ep_request - take the next connection request; ep_accept() answers it
  *
  * The Receives are posted; for @lender see ep_prepare(). Return: NULL with ETIMEDOUT if no
  * request arrives in time.
