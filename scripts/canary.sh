@@ -54,6 +54,8 @@ unlocked	126	init: BUG: lockdep is off
 @died		126	Oops: double fault
 @emulator	123	the emulator failed, no processor has EFLAGS: 0a22a202
 @earlier	126	WARNING: before
+@idle		124	no end after 15 s without work
+@spins		124	no end after 15 s of a processor
 '
 # The detector of data races, with several processors
 [ "$kernel" != kcsan ] || canaries='
@@ -104,6 +106,8 @@ command_of()
 	@earlier)
 		echo "echo 'WARNING: before' >/dev/kmsg"
 		death_with 0a22a202 ;;
+	@idle)	echo 'sleep 9999' ;;
+	@spins)	echo 'while :; do :; done' ;;
 	hung)	echo "echo 2 >/proc/sys/kernel/hung_task_timeout_secs
 			insmod $work/canary.ko trouble=hung && sleep 5" ;;
 	*)	echo "insmod $work/canary.ko trouble=$1" ;;
@@ -113,7 +117,10 @@ command_of()
 # guest NAME COMMAND [ARGUMENT...]: runs a guest from the checkout in $here
 guest()
 {
-	"$here/scripts/vm.sh" "$kernel" --no-modules --mem 512 --timeout 600 \
+	local timeout=600
+
+	[[ $1 != @idle && $1 != @spins ]] || timeout=15
+	"$here/scripts/vm.sh" "$kernel" --no-modules --mem 512 --timeout "$timeout" \
 		--out "$work/$1" -- sh -c "${@:2}" >"$work/$1.said" 2>&1
 	echo $? >"$work/$1.rc"
 }

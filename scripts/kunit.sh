@@ -24,7 +24,7 @@ parser=$kdir/build/source/tools/testing/kunit/kunit.py
 mkdir -p "$cache/run"
 out=$(mktemp -d "$cache/run/kunit-$kernel-$(date +%H%M%S)-XXXXXX")
 # shellcheck disable=SC2016 # for the guest's shell
-"$top/scripts/vm.sh" "$kernel" --out "$out" --timeout 300 -- \
+"$top/scripts/vm.sh" "$kernel" --out "$out" -- \
 	bash -c '
 	rc=0
 	for ko in /lib/modules/$(uname -r)/updates/*_kunit.ko; do

@@ -6,7 +6,7 @@
 # or if the guest returns no result, regardless of the command's exit status.
 #
 # Exit status: that of the command; 123 the emulator failed, and the guest's results are
-# invalid; 124 timeout; 125 the guest did not boot, or died; 126 the kernel's log has a
+# invalid; 124 the guest did not end; 125 the guest did not boot, or died; 126 the kernel's log has a
 # report.
 
 set -u
@@ -24,7 +24,8 @@ usage: $0 uml|uml-debug|uml-dma|uml-smp|kcsan|debian|debian-RELEASE [options] --
 	--clock MODE	the guest's clock (uml, uml-debug, uml-dma): "host" (default); "skip",
 			which skips idle time; "guest", which also stops while the guest
 			computes, so that load of the host has no effect
-	--timeout S	timeout in seconds, after which the guest is killed (default 600)
+	--timeout S	seconds of processor time, or of idleness, after which the guest is
+			killed (default 600); load of the host brings neither closer
 	--append ARGS	additional arguments of the kernel's command line
 	--kunit		also build the test modules
 	--bench		also build the modules of the benchmark
@@ -291,9 +292,8 @@ finish()
 {
 	local rc=125 what died flags
 
-	# The guest timed out, or was killed after it had ignored the timeout's signal.
-	if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then
-		say "$kernel: no end in $timeout s, log: $log"
+	if [ -s "$run/killed" ]; then
+		say "$kernel: no end after $(cat "$run/killed"), log: $log"
 		tail -n 15 "$log" >&2
 		return 124
 	elif [ -s "$run/rc" ]; then
@@ -327,9 +327,37 @@ finish()
 	return "$rc"
 }
 
+# bound PID: kills the guest, which is the session of PID, as soon as it has used $timeout
+# seconds of a processor or has been idle for $timeout seconds. A guest that waits for a
+# processor of the host is not idle.
+bound()
+{
+	local hz used runnable before=0 idle=0 why=''
+
+	hz=$(getconf CLK_TCK)
+	rm -f "$run/killed"
+	while sleep 5; do
+		# proc(5): state, session, utime, stime, cutime, cstime
+		read -r used runnable < <(cat /proc/[0-9]*/stat | awk -v session="$1" '
+			{ sub(/^[0-9]+ \(.*\) /, "") }
+			$4 == session { used += $12 + $13 + $14 + $15; runnable += $1 ~ /[RD]/ }
+			END { print used + 0, runnable + 0 }')
+		idle=$((used - before > hz / 2 || runnable ? 0 : idle + 5))
+		before=$used
+		[ "$used" -lt $((timeout * hz)) ] || why="$timeout s of a processor"
+		[ "$idle" -lt "$timeout" ] || why="$timeout s without work"
+		[ -n "$why" ] || continue
+		echo "$why" >"$run/killed"
+		kill -TERM -- "-$1"
+		sleep 5
+		kill -KILL -- "-$1"
+		break
+	done
+}
+
 # A signal that ends this script also ends the guest.
-trap 'kill "$pid" 2>/dev/null; sleep 1; kill -9 "$pid" 2>/dev/null; exit 130' \
-	INT TERM HUP
+trap '{ kill -- "-$pid" "$pid"; sleep 1; kill -9 -- "-$pid" "$pid"; } 2>/dev/null
+	exit 130' INT TERM HUP
 if [ "$tty" -eq 1 ]; then
 	state=$(stty -g 2>/dev/null)
 	TMPDIR=$(memory_folder) "${guest[@]}" <&0 2>>"$log" &
@@ -342,12 +370,14 @@ else
 	# emulation of two processors loses a race with the kernel's patching of its own
 	# text once in hundreds of boots.
 	for attempt in 1 2 3; do
-		TMPDIR=$(memory_folder) setsid timeout -k 5 "$timeout" "${guest[@]}" \
-			</dev/null 2>>"$log" &
+		TMPDIR=$(memory_folder) setsid "${guest[@]}" </dev/null 2>>"$log" &
 		pid=$!
+		bound "$pid" >/dev/null 2>&1 &
+		bounds=$!
 		wait "$pid"
 		status=$?
-		[ -e "$run/started" ] || [ "$status" -eq 124 ] && break
+		kill "$bounds" 2>/dev/null
+		[ -e "$run/started" ] || [ -s "$run/killed" ] && break
 		say "$kernel: attempt $attempt did not boot (status $status), log: $log.$attempt"
 		cp "$log" "$log.$attempt"
 		[ "$attempt" -eq 3 ] || : >"$log"
