@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Whether rdma2 is to be built for a kernel. Prints nothing for one that it is for;
-# else one line that names the reason, and ends with 1. Three reasons are known:
+# Decides whether rdma2 can be built for a kernel. For a supported kernel it prints nothing;
+# for any other it prints one line with the reason and ends with 1. There are three reasons:
 #
-#  - It has no NFS or no RDMA, as the kernels for clouds.
+#  - The kernel has no NFS or no RDMA, as the kernels for clouds.
 #
-#  - No test has ever run on a kernel of this series. Such a build may fail, or worse:
-#    it may succeed where a structure has changed its meaning. RDMA2_LINUX="6.18 7.4"
-#    in the environment or in /etc/default/rdma2 adds series, for whoever wants to try.
+#  - The tests do not run on this series. Such a build may fail, or succeed although a
+#    structure has changed its meaning. RDMA2_LINUX="6.18 7.4" in the environment or in
+#    /etc/default/rdma2 adds series.
 #
-#  - The RDMA modules come from a vendor (DOCA-OFED, MLNX_OFED and others); their
-#    functions have other arguments than the kernel's headers declare.
+#  - The RDMA modules come from a vendor (DOCA-OFED, MLNX_OFED and others); the arguments
+#    of their functions differ from the declarations in the kernel's headers.
 #
-#	supported.sh RELEASE [MODULES]	MODULES: /lib/modules
-#	supported.sh --tested		the series that tests run on
+#	supported.sh RELEASE [MODULES]	MODULES: default /lib/modules
+#	supported.sh --tested		prints the series that tests run on
 
 release=$1
 modules=${2:-/lib/modules}
@@ -22,7 +22,7 @@ tested='6.1 6.12 7.2 7.3'
 
 [ "$release" != --tested ] || { echo "$tested"; exit; }
 
-# 6.12.117+deb13-amd64 and 6.12-rc1 are of the series 6.12.
+# 6.12.117+deb13-amd64 and 6.12-rc1 belong to the series 6.12.
 series=$(printf '%s\n' "$release" | sed -n 's/^\([0-9]*\.[0-9]*\)\([^0-9].*\)\{0,1\}$/\1/p')
 conf=${RDMA2_CONF:-/etc/default/rdma2}
 if [ -z "${RDMA2_LINUX+set}" ] && [ -r "$conf" ]; then
@@ -44,7 +44,7 @@ for option in CONFIG_SUNRPC CONFIG_INFINIBAND_ADDR_TRANS; do
 	fi
 done
 
-# The kernel's own modules are below kernel/; what replaces them is beside it.
+# The kernel's own modules are below kernel/; a vendor's are outside of it.
 found=$(find "$modules/$release/" -path "$modules/$release/kernel" -prune -o \
 	\( -name 'ib_core.ko*' -o -name 'rdma_cm.ko*' -o -name 'mlx_compat.ko*' \) \
 	-print 2>/dev/null | sort | head -n 1)
