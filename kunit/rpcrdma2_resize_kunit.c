@@ -199,6 +199,29 @@ static void shortage_while_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 0);
 }
 
+/*
+ * A Receive comes back without the lock while its pool shrinks, perhaps for a device with
+ * fewer scatter entries: it shrinks before its next post.
+ */
+static void shrinks_while_put(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 3, 2, 0);
+	struct rpcrdma2_recv *rv;
+
+	q->pool.rp_reposted = false;
+	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
+	rv = receive(q, 100);
+	q->least = 1;
+	/* rpcrdma2_recv_put() has compared the sizes before, and goes on after the resize. */
+	rpcrdma2_rpool_resize(&q->pool, PAGE_SIZE);
+	llist_add(&rv->rv_node, &q->pool.rp_returned);
+	KUNIT_EXPECT_EQ(test, post(q, 1), 1);
+	KUNIT_EXPECT_PTR_EQ(test, q->posted[0], rv);
+	KUNIT_EXPECT_EQ(test, rv->rv_wr.num_sge, 1);
+	KUNIT_EXPECT_EQ(test, rv->rv_npages, 1);
+	close_queue(test, q);
+}
+
 /* A smaller batch size posts the waiting Receives at once; a larger one waits for more. */
 static void changes_batch(struct kunit *test)
 {
@@ -252,6 +275,7 @@ static struct kunit_case resize_cases_of_pools[] = {
 	KUNIT_CASE(resizes_twice),
 	KUNIT_CASE(shortage_while_resizing),
 	KUNIT_CASE(shortage_while_free),
+	KUNIT_CASE(shrinks_while_put),
 	KUNIT_CASE(changes_batch),
 	KUNIT_CASE(frees_receives),
 	{}

@@ -330,6 +330,8 @@ static void rpcrdma2_recv_fit_locked(struct rpcrdma2_recv *rv)
 {
 	unsigned int n = rpcrdma2_recv_num_pages(rv->rv_pool);
 
+	if (likely(rv->rv_npages == n) || rv->rv_pool->rp_reposted)
+		return;
 	if (rpcrdma2_recv_resize(rv, rv->rv_npages, n,
 				 GFP_NOWAIT | __GFP_NOWARN))
 		rpcrdma2_rpool_note_pages(rv, n);
@@ -354,8 +356,7 @@ static void rpcrdma2_rpool_fit_free_locked(struct rpcrdma2_rpool *rp)
 	struct rpcrdma2_recv *rv;
 
 	list_for_each_entry(rv, &rp->rp_free, rv_list)
-		if (!rpcrdma2_recv_is_fit(rv))
-			rpcrdma2_recv_fit_locked(rv);
+		rpcrdma2_recv_fit_locked(rv);
 }
 
 /*
@@ -512,8 +513,7 @@ void rpcrdma2_rpool_resize(struct rpcrdma2_rpool *rp, u32 size)
 	rp->rp_small = 0;
 	list_for_each_entry(rv, &rp->rp_all, rv_all)
 		rp->rp_small += rpcrdma2_recv_is_small(rv);
-	if (!rp->rp_reposted)
-		rpcrdma2_rpool_fit_free_locked(rp);
+	rpcrdma2_rpool_fit_free_locked(rp);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rpool_resize);
 
@@ -548,7 +548,7 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv)
 {
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
 
-	if (unlikely(!rpcrdma2_recv_is_fit(rv)) && !rp->rp_reposted) {
+	if (unlikely(!rpcrdma2_recv_is_fit(rv))) {
 		guard(spinlock)(&rp->rp_lock);
 		rpcrdma2_recv_fit_locked(rv);
 	}
@@ -579,11 +579,13 @@ static unsigned int rpcrdma2_rpool_take_free(struct rpcrdma2_rpool *rp,
 
 	guard(spinlock)(&rp->rp_lock);
 	rpcrdma2_rpool_collect_locked(rp);
-	if (unlikely(rp->rp_small) && !rp->rp_reposted)
+	if (unlikely(rp->rp_small))
 		rpcrdma2_rpool_fit_free_locked(rp);
 	list_for_each_entry_safe(rv, next, &rp->rp_free, rv_list) {
 		if (n == count)
 			break;
+		/* rpcrdma2_recv_put() may have compared it with an old size */
+		rpcrdma2_recv_fit_locked(rv);
 		list_move(&rv->rv_list, recvs);
 		n++;
 	}
