@@ -340,8 +340,8 @@ void svc2_spares_put(struct svc2_msg *call)
 /**
  * svc2_spares_return - give a thread its pages back, in place of the Reply's
  * @call: Call whose Reply is posted
- * @pages: pages of the thread without that of the head; the first @count are the
- *	Reply's
+ * @pages: pages of the thread without that of the head; the first @count are
+ *	the Reply's
  * @count: number of pages of the Reply
  * @taken: a send context has them; otherwise they are released already
  *

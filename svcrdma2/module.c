@@ -145,10 +145,9 @@ RPCRDMA2_PARAM(svc2_backward, backward, "charp",
 	       .pm_second = &svc2_backward_credits);
 
 /*
- * A kernel with init_on_alloc or init_on_free clears no object of a cache with a
- * constructor.
- * This one saves it from clearing 2 KiB for each RPC, of which only those are
- * read that svc2_msg_get() and the decoder have set.
+ * A kernel with init_on_alloc or init_on_free does not clear the objects of a
+ * cache with a constructor. That saves 2 KiB for each RPC, of which nothing is
+ * read before it is set.
  */
 static void svc2_msg_construct(void *msg)
 {

@@ -211,7 +211,7 @@ static int svc2_arg_hand_on(struct svc_rqst *rqstp, struct svc2_msg *call,
 	svc2_arg_check(arg);
 	arg->len = arg->head[0].iov_len + arg->page_len;
 	arg->buflen = arg->len;
-	/* S46: a Call with counted pages that the RPC layer may defer holds no others. */
+	/* S46: none for a Call with counted pages that the RPC layer may defer */
 	if (!call->sm_charged ||
 	    !svc2_layout_is_gss(arg->head[0].iov_base, arg->head[0].iov_len))
 		svc2_spares_hold(rqstp, call);
@@ -787,9 +787,9 @@ static struct rpcrdma2_recv *svc2_recv_take_message(struct svc2_xprt *sp)
 }
 
 /*
- * Takes the next item: a Call, or else a Receive. XPT_DATA stays set if there
- * are more, but not without, or the RPC layer would wake another thread that
- * finds nothing. An item that is queued from now on sets it after it is visible.
+ * Takes the next item: a Call, or else a Receive. Afterwards XPT_DATA is set
+ * only if there are more, or the RPC layer would wake another thread that finds
+ * nothing. An item that is queued meanwhile is visible before it sets XPT_DATA.
  */
 static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
 					    struct rpcrdma2_recv **rv)

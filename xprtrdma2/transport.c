@@ -458,8 +458,8 @@ static void xprt2_replies_first(struct rpc_xprt *xprt)
  * xp_reply_waits shows that a Reply may be among the sleeping tasks: then all
  * are woken, and Calls go to sleep again. The flag is set with XPRT_LOCKED or
  * transport_lock held, and cleared under transport_lock when XPRT_LOCKED is
- * free. If a task that has just got XPRT_LOCKED sets it at this moment, that task
- * comes here itself.
+ * free. If a task that has just got XPRT_LOCKED sets it at this moment, that
+ * task comes here itself.
  */
 static void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task)
 {

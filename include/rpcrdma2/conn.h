@@ -278,8 +278,8 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * @rg_num_idle: least number of free regions since the last
  *	rpcrdma2_regions_trim()
  * @rg_all: all regions
- * @rg_num: number of all regions; also read without @rg_lock, as it may change at
- *	any time anyway
+ * @rg_num: number of all regions; also read without @rg_lock, as it may change
+ *	at any time anyway
  * @rg_needed: number of free regions that an RPC waits for, or 0
  * @rg_refill: work that allocates regions
  * @rg_failures: consecutive runs of @rg_refill that allocated none; only
@@ -813,7 +813,7 @@ struct rpcrdma2_budget {
  * @rp_small: Receives with fewer bytes than they should have, in any state
  * @rp_last_id: rv_id of the Receive made last
  * @rp_posts: total number posted by rpcrdma2_recv_repost()
- * @rp_returned: free Receives since rp_free was last used, the last one first;
+ * @rp_returned: free Receives that are not on @rp_free yet, the last one first;
  *	rpcrdma2_recv_put() adds to it without the lock
  */
 struct rpcrdma2_rpool {
@@ -837,8 +837,9 @@ struct rpcrdma2_rpool {
 
 /**
  * struct rpcrdma2_recv - a Receive
- * @rv_list: entry of rp_free, or of a list of its user; or
- * @rv_node: entry of rp_returned, or of a list of its user without a lock
+ * @rv_list: entry of rp_free, or of a list of its user
+ * @rv_node: in its place: entry of rp_returned, or of a list of its user
+ *	without a lock
  * @rv_all: entry of rp_all
  * @rv_pool: pool that it belongs to
  * @rv_id: its number in the pool
