@@ -114,6 +114,7 @@ static struct svc2_xprt *accepted(struct kunit *test)
 	rpcrdma2_regions_init(&sp->sp_conn);
 	sp->sp_conn.co_id = id;
 	id->context = sp;
+	INIT_LIST_HEAD(&sp->sp_pending);
 	init_waitqueue_head(&sp->sp_waitq);
 	/* No svc thread handles the connection. */
 	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
