@@ -122,8 +122,39 @@ static void trim_keeps_order(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, svc2_tx_pop(sp));
 }
 
+/* A context gets a page of an idle one, and the idle ones keep their order. */
+static void borrow_keeps_order(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct svc2_tx *txs[3];
+	struct svc2_xprt *sp;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	sp = &f->sp;
+	spin_lock_init(&sp->sp_tx_lock);
+	init_llist_head(&sp->sp_txs);
+	for (i = 0; i < ARRAY_SIZE(txs); i++) {
+		txs[i] = kunit_kzalloc(test, sizeof(*txs[i]), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, txs[i]);
+		txs[i]->tx_nbufs = 1 + i % 2;
+		txs[i]->tx_bufs[1].tp_addr = i;
+		llist_add(&txs[i]->tx_list, &sp->sp_txs);
+	}
+	f->tx.tx_nbufs = 1;
+
+	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(sp, &f->tx, PAGE_SIZE, PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, f->tx.tx_nbufs, 2);
+	KUNIT_EXPECT_EQ(test, f->tx.tx_bufs[1].tp_addr, 1);
+	KUNIT_EXPECT_EQ(test, txs[1]->tx_nbufs, 1);
+	for (i = ARRAY_SIZE(txs) - 1; i >= 0; i--)
+		KUNIT_EXPECT_PTR_EQ(test, svc2_tx_pop(sp), txs[i]);
+	KUNIT_EXPECT_NULL(test, svc2_tx_pop(sp));
+}
+
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE(s46_pages_are_counted),
+	KUNIT_CASE(borrow_keeps_order),
 	KUNIT_CASE(trim_keeps_order),
 	{}
 };

@@ -414,16 +414,15 @@ static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
 			  u32 len)
 {
 	unsigned int pages = DIV_ROUND_UP(hdrlen + len, PAGE_SIZE);
-	struct svc2_tx *other, *next;
+	struct svc2_tx *other;
 
+	/* Without the lock contexts are only added, in front of the first one. */
 	guard(spinlock)(&sp->sp_tx_lock);
-	llist_for_each_entry_safe(other, next, llist_del_all(&sp->sp_txs),
-				  tx_list) {
+	llist_for_each_entry(other, READ_ONCE(sp->sp_txs.first), tx_list) {
 		for (; tx->tx_nbufs < pages && other->tx_nbufs > 1; tx->tx_nbufs++) {
 			tx->tx_bufs[tx->tx_nbufs] = other->tx_bufs[--other->tx_nbufs];
 			svc2_count(buffer_pages_moved);
 		}
-		llist_add(&other->tx_list, &sp->sp_txs);
 	}
 	return tx->tx_nbufs < pages ? -ENOMEM : 0;
 }
