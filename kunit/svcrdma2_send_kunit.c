@@ -107,6 +107,7 @@ static void trim_keeps_order(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	sp = &f->sp;
 	rpcrdma2_conn_init(&sp->sp_conn, &ops);
+	rpcrdma2_regions_init(&sp->sp_conn);
 	spin_lock_init(&sp->sp_tx_lock);
 	init_llist_head(&sp->sp_txs);
 	for (i = 0; i < ARRAY_SIZE(txs); i++) {
