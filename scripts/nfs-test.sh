@@ -59,7 +59,7 @@ if [ $# -eq 0 ]; then
 	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \
 			"${long[@]}" cycle storms disconnect shortage \
 			bounds-payload view link-loss ;;
-	debian-long)	set -- inuse counters link-stock kerberos-sha2 ;;
+	debian-long)	set -- inuse counters link-stock kerberos-sha2 adapter ;;
 	debian-7.3)	set -- files payload direct ;;
 	debian-*)	set -- files payload ;;
 	debian)		set -- stock bench ;;

@@ -640,7 +640,7 @@ backward_level()
 }
 
 for part in direct version backward negotiate size change grant device callback \
-		echo chunk called window krb5 kerberos kill name move view tool hostile \
+		echo chunk called window krb5 kerberos kill name move view tool adapter hostile \
 		hostile-client limit crowd storm fault code loss conformance fuzz; do
 	# shellcheck source=/dev/null
 	. "$(dirname "$0")/$part-cases.sh" || exit 2

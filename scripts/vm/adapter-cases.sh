@@ -1,0 +1,71 @@
+# shellcheck shell=bash disable=SC2015,SC2154 # as in nfs-cases.sh, which has the variables
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sourced by nfs-cases.sh: the script for machines with an adapter (scripts/adapter.py), over
+# soft-RoCE.
+
+adapter=$VM_TOP/scripts/adapter.py
+report=/run/vm/adapter
+
+# nothing_stays: succeeds if the script has left no mount, no server and no module in use
+nothing_stays()
+{
+	! grep ' /run/rdma2-adapter' /proc/mounts && [ "$(cat /proc/fs/nfsd/threads)" -eq 0 ] &&
+		unload rdma2
+}
+
+# refuses NAME TEXT ARGUMENT...: a case that the script ends with this error
+refuses()
+{
+	local name=$1 text=$2 said
+
+	shift 2
+	said=$("$adapter" "$@" 2>&1)
+	[ $? -ne 0 ] && grep -q -- "$text" <<<"$said" && ok "$name" || fail "$name: $said"
+}
+
+# reported FILE VARIANT: succeeds if the report has right files only, and all rows
+reported()
+{
+	grep -A 1 "^$2\$" "$1" | grep -q '^    files: [1-9][0-9]* right, 0 wrong$' &&
+		[ "$(grep -cE "^    $2( +[0-9.]+){5}" "$1")" -eq 10 ]
+}
+
+group_adapter()
+{
+	local client pid short=(--size 16 --seconds 1)
+
+	device_up || { fail "device"; return; }
+	touch /etc/exports
+	refuses "no command" "usage: "
+	refuses "unknown client" "there is no client v3" loopback "$addr4" --clients v2,v3
+	refuses "too large" "MiB of memory" loopback "$addr4" --size 1000000
+	nfs_up rdma2
+	refuses "nfsd runs" "systemctl stop nfs-server" loopback "$addr4" --output "$report.nfsd"
+	stop_and_unload
+	locking_up
+
+	check "loopback" "$adapter" loopback "$addr4" "${short[@]}" --output "$report"
+	for client in 'rdma2, version 2' 'rdma2, version 1' rpcrdma; do
+		check "loopback: $client" reported "$report" "$client"
+	done
+	check "loopback: nothing stays" nothing_stays
+
+	rmmod rpcrdma && modprobe -a xprtrdma2 svcrdma2 && echo 2 >/sys/module/svcrdma2/parameters/versions
+	refuses "a server of version 2 only" "^FAILED: rdma2, version 1: " loopback "$addr4" \
+		"${short[@]}" --clients v1,v2 --output "$report.2"
+	check "a server of version 2 only: the other client" reported "$report.2" \
+		'rdma2, version 2'
+	same "pin is as before" "$(cat /sys/module/xprtrdma2/parameters/pin)" ''
+	check "a server of version 2 only: nothing stays" nothing_stays
+
+	"$adapter" server "${short[@]}" >"$report.server" 2>&1 &
+	pid=$!
+	await grep -q listens "$report.server"
+	check "client" "$adapter" client "$addr4" "${short[@]}" --clients v2 \
+		--output "$report.client"
+	check "client: rows" grep -qE '( +[0-9.]+){5} / [0-9.]+$' "$report.client"
+	kill "$pid"
+	check "server: ends" wait "$pid"
+	check "server: nothing stays" nothing_stays
+}
