@@ -193,7 +193,7 @@ list()
 		*uml*|debian) groups_of "$suite" "$suite" ;;
 		soak)	printf '%s\n' "${soak[@]}" ;;
 		long)	printf '%s\n' "${long[@]}" ;;
-		quick)	printf '%s\n' lint-changed uml/files uml/conformance ;;
+		quick)	printf '%s\n' lint-changed kunit/uml uml/files uml/conformance ;;
 		*)	echo "$suite" ;;
 		esac
 	done | while read -r job; do

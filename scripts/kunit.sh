@@ -45,6 +45,7 @@ rc=$?
 # kunit.py prints an error about a suite after its cases.
 bad='^\[(FAILED|ERROR)\]'
 for ktap in "$out"/*.ktap; do
+	[ -e "$ktap" ] || continue
 	awk -v group="kunit $kernel" -f "$top/scripts/ktap.awk" "$ktap" >"$out/suite"
 	said=$(set -o pipefail
 		python3 -B "$parser" parse "$ktap" 2>&1 | sed 's/^\[[0-9:]*\] //') ||
@@ -74,8 +75,12 @@ if [ -n "$rest" ]; then
 		sed -i '/: stretch_fails$/d; /: grown_while_shrinking$/d' "$out/host"
 	fi
 	sed 's/^[^ ]* //' "$out/cases" >"$out/names"
-	sed 's/^ok //' "$out/host" | grep -vxFf "$out/names" |
-		sed 's/.*/FAIL &: only in user space/' | tee "$out/missing"
+	if [ ! -s "$out/names" ]; then
+		echo "FAIL kunit $kernel: no case has a result"
+	else
+		sed 's/^ok //' "$out/host" | grep -vxFf "$out/names" |
+			sed 's/.*/FAIL &: only in user space/' | tee "$out/missing"
+	fi
 	[ ! -s "$out/missing" ] || [ "$rc" -ne 0 ] || rc=1
 else
 	grep -v '^ok ' "$out/cases"
