@@ -24,7 +24,7 @@ static void xprt2_view_connection(struct seq_file *seq,
 	const char *why = READ_ONCE(ep->ep_why);
 
 	seq_printf(seq, " device=%s version=%u credits=%u receive=%u send=%u local=%pISpc",
-		   rpcrdma2_conn_device(&ep->ep_conn)->name, ep->ep_vers,
+		   rpcrdma2_conn_device(&ep->ep_conn)->name, READ_ONCE(ep->ep_vers),
 		   READ_ONCE(ep->ep_grant), READ_ONCE(ep->ep_reply_threshold),
 		   READ_ONCE(ep->ep_call_threshold),
 		   &ep->ep_conn.co_id->route.addr.src_addr);

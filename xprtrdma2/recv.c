@@ -278,13 +278,14 @@ static message_handler xprt2_recv_choose_handler(const struct rpcrdma2_msg *msg)
 static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    struct rpcrdma2_msg *msg)
 {
-	enum xprt2_phase phase = READ_ONCE(ep->ep_nego.ng_phase);
+	/* Pairs with xprt2_version_settle() */
+	enum xprt2_phase phase = smp_load_acquire(&ep->ep_nego.ng_phase);
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	enum xprt2_disposition disposition;
 	bool in_version, refused;
 
 	/* S35: the version of the connection; S36: ERR_VERS in any version */
-	in_version = h->h_vers == ep->ep_vers ||
+	in_version = h->h_vers == READ_ONCE(ep->ep_vers) ||
 		     (rpcrdma2_msg_is_error(msg) &&
 		      h->h_error.er_code == RDMA2_ERR_VERS);
 	/* Ignore messages behind an answer that leads to another version. */

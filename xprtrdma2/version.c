@@ -222,7 +222,7 @@ void xprt2_forget_servers(void)
 /* S33: version 1 uses the private data, or its own default */
 static void xprt2_version_settle_one(struct xprt2_ep *ep)
 {
-	ep->ep_vers = RPCRDMA2_VERS_ONE;
+	WRITE_ONCE(ep->ep_vers, RPCRDMA2_VERS_ONE);
 	WRITE_ONCE(ep->ep_call_threshold,
 		   min_t(u32, ep->ep_send_size, ep->ep_peer.cl_recv));
 	WRITE_ONCE(ep->ep_reply_threshold,
@@ -261,7 +261,8 @@ static void xprt2_version_settle(struct xprt2_ep *ep, u32 vers,
 	xp->xp_probes = 0;
 	if (!ep->ep_nego.ng_pinned)
 		WRITE_ONCE(ep->ep_why, answer_names[answer]);
-	WRITE_ONCE(ep->ep_nego.ng_phase, XPRT2_SETTLED);
+	/* Pairs with xprt2_recv_take(), which reads ep_vers after the phase */
+	smp_store_release(&ep->ep_nego.ng_phase, XPRT2_SETTLED);
 	trace_xprt2_settled(ep, vers);
 }
 

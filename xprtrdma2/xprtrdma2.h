@@ -464,7 +464,8 @@ enum xprt2_ep_state {
  * @ep_done: ends a step of the connect worker. CM handler, or a loss
  * @ep_status: result of the step, from there
  * @ep_replied: it brought a good Reply. Receive CQ, and teardown
- * @ep_vers: RPC-over-RDMA version in use
+ * @ep_vers: RPC-over-RDMA version in use. Connect; may become 1 until a version
+ *	is settled, while the receive CQ reads it
  * @ep_nego: negotiation. Connect at first, then receive CQ and @ep_trial
  * @ep_mismatch_logged: the lack of a common version has been logged
  * @ep_answer: the answer to the probe, once received
