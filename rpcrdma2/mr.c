@@ -419,7 +419,7 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid)
 
 	guard(spinlock)(&rg->rg_lock);
 	list_for_each_entry(re, &rg->rg_all, all) {
-		/* pairs with rpcrdma2_region_map() */
+		/* pairs with rpcrdma2_region_map(); rg_lock prevents reuse */
 		if (smp_load_acquire(&re->reg.key) != handle)
 			continue;
 		*xid = upper_32_bits(re->ibmr->iova);
@@ -557,6 +557,7 @@ void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
 	struct region *re, *next;
 
 	cancel_delayed_work_sync(&rg->rg_refill);
+	/* The region of an RPC has a key: no task is in rpcrdma2_expose(). */
 	WARN_ON_ONCE(!rpcrdma2_regions_are_whole(co));
 	list_for_each_entry_safe(re, next, &rg->rg_all, all) {
 		if (re->reg.key)

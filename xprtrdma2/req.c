@@ -430,6 +430,7 @@ void xprt2_drop_reply(struct xprt2_req *req)
 /*
  * An RPC waits for its Reply from before it is posted (again). A Reply that
  * comes in between, or while another one is fenced, is not for this RPC (X6).
+ * xprt2_drop_reply() runs while the RPC is not queued, or rq2_ep is NULL.
  */
 static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 {
