@@ -33,8 +33,75 @@ static void past(struct kunit *test)
 {
 	const struct past_case *c = test->param_value;
 
+	unsigned int brief = 0;
+
 	KUNIT_EXPECT_EQ(test, c->want,
-			xprt2_judge_past(c->replied, c->lost, c->innocent));
+			xprt2_judge_past(c->replied, c->lost, c->innocent, 0,
+					 &brief));
+}
+
+/* An hour of connections that each last this long, bring one good Reply, and are lost */
+struct storm_case {
+	const char	*desc;
+	bool		innocent;
+	unsigned long	lasted;
+	unsigned int	least, most;
+};
+
+static const struct storm_case storm_cases[] = {
+	/* 33 at once, then after 3 s, 6 s, ... 60 s */
+	{ "each is lost at once: backs off", false, HZ / 20, 33 + 55, 33 + 65 },
+	{ "each is lost just before it counts as good: backs off",
+	  false, 3 * HZ - 1, 33 + 55, 33 + 65 },
+	{ "each lasts for 3 s: all are replaced at once",
+	  false, 3 * HZ, 3600 / 4, 3600 / 3 },
+	{ "the server has no part in it: all are replaced at once",
+	  true, HZ, 3600 / 2, 3600 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(storm, storm_cases, desc);
+
+static void storm(struct kunit *test)
+{
+	const struct storm_case *c = test->param_value;
+	unsigned long now = 0, distance = 0;
+	unsigned int brief = 0, count;
+	enum xprt2_past past;
+
+	for (count = 0; now < 3600UL * HZ; count++) {
+		past = xprt2_judge_past(true, true, c->innocent, c->lasted,
+					&brief);
+		if (past != XPRT2_PAST_FAILED)
+			distance = 0;
+		now += c->lasted + xprt2_connect_delay(past, distance, c->lasted,
+						       U32_MAX / 2);
+		if (past == XPRT2_PAST_FAILED)
+			distance = clamp(2 * distance, 3UL * HZ, 60UL * HZ);
+	}
+	KUNIT_EXPECT_GE(test, count, c->least);
+	KUNIT_EXPECT_LE(test, count, c->most);
+}
+
+/* A connection that lasted ends a row, one that the client closed does not add to it. */
+static void brief_rows(struct kunit *test)
+{
+	unsigned int brief = 0, i;
+
+	for (i = 0; i < 32; i++) {
+		KUNIT_EXPECT_EQ(test, xprt2_judge_past(true, true, false, 0, &brief),
+				XPRT2_PAST_LOST);
+		KUNIT_EXPECT_EQ(test, xprt2_judge_past(true, false, false, 0, &brief),
+				XPRT2_PAST_NONE);
+	}
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, xprt2_judge_past(true, true, false, 0, &brief),
+				XPRT2_PAST_FAILED);
+	KUNIT_EXPECT_EQ(test, xprt2_judge_past(true, true, true, 0, &brief),
+			XPRT2_PAST_LOST);
+	KUNIT_EXPECT_EQ(test, xprt2_judge_past(true, true, false, 3 * HZ, &brief),
+			XPRT2_PAST_LOST);
+	KUNIT_EXPECT_EQ(test, xprt2_judge_past(true, true, false, 0, &brief),
+			XPRT2_PAST_LOST);
 }
 
 struct delay_case {
@@ -80,6 +147,8 @@ static void delay(struct kunit *test)
 
 static struct kunit_case backoff_cases[] = {
 	KUNIT_CASE_PARAM(past, past_gen_params),
+	KUNIT_CASE_PARAM(storm, storm_gen_params),
+	KUNIT_CASE(brief_rows),
 	KUNIT_CASE_PARAM(delay, delay_gen_params),
 	{}
 };

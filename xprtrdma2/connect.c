@@ -466,6 +466,7 @@ static void xprt2_ep_destroy(struct xprt2_ep *ep)
 {
 	bool lost = atomic_xchg(&ep->ep_state, XPRT2_EP_LOST) == XPRT2_EP_LOST;
 	struct xprt2_xprt *xp = ep->ep_xp;
+	bool innocent;
 
 	cancel_delayed_work_sync(&ep->ep_trial);
 	disable_work_sync(&ep->ep_props_work);
@@ -480,8 +481,12 @@ static void xprt2_ep_destroy(struct xprt2_ep *ep)
 		rpcrdma2_conn_blame(&ep->ep_conn, RPCRDMA2_LOSS_TIMEOUT);
 	if (ep->ep_was_up)
 		xprt2_report_end(ep);
-	xp->xp_past = xprt2_judge_past(ep->ep_replied, lost,
-				       rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn)));
+	innocent = rpcrdma2_loss_is_innocent(rpcrdma2_conn_why(&ep->ep_conn));
+	xp->xp_past = xprt2_judge_past(ep->ep_replied, lost, innocent,
+				       jiffies - xp->xp_tried, &xp->xp_brief);
+	/* The server worked: reset the reconnect back-off. */
+	if (ep->ep_replied && xp->xp_past != XPRT2_PAST_FAILED)
+		xp->xp_xprt.reestablish_timeout = 0;
 	xprt2_end_version(ep);
 	rpcrdma2_conn_destroy(&ep->ep_conn);
 	kfree(ep);

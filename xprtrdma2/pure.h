@@ -539,12 +539,22 @@ static inline unsigned int xprt2_pin_fits(const struct xprt2_pin *pin,
  * thousand clients four connect in each millisecond.
  */
 #define XPRT2_SPREAD		(HZ / 4)
+/* The first interval of the back-off, which sunrpc then doubles */
+#define XPRT2_REEST_TIMEOUT	(3U * HZ)
+/*
+ * A device may carry small messages, and lose the connection at each RDMA
+ * Write. So this number of connections in a row that are lost this soon after
+ * the attempt began are replaced at once, good Replies or not.
+ */
+#define XPRT2_BRIEF		XPRT2_REEST_TIMEOUT
+#define XPRT2_BRIEF_MAX		32
 
 enum xprt2_past {
 	/* no connection yet, or closed by the client after a good Reply */
 	XPRT2_PAST_NONE,
 	XPRT2_PAST_LOST,	/* lost, the server is not at fault */
-	XPRT2_PAST_FAILED,	/* it never came up, or brought no good Reply */
+	/* it never came up, brought no good Reply, or is one too many */
+	XPRT2_PAST_FAILED,
 };
 
 /**
@@ -552,14 +562,22 @@ enum xprt2_past {
  * @replied: it brought a good Reply
  * @lost: the peer, the network or the device ended it
  * @innocent: the peer did not cause the loss, or an RPC of the client timed out
+ * @lasted: jiffies since the attempt to connect began
+ * @brief: number of losses in a row within XPRT2_BRIEF; updated
  *
  * A connection that comes up proves little about a server: the server may end
  * each connection at the first Call.
  */
 static inline enum xprt2_past xprt2_judge_past(bool replied, bool lost,
-					       bool innocent)
+					       bool innocent,
+					       unsigned long lasted,
+					       unsigned int *brief)
 {
-	if (!replied && !innocent)
+	if (lasted >= XPRT2_BRIEF)
+		*brief = 0;
+	else if (lost && !innocent)
+		*brief += *brief <= XPRT2_BRIEF_MAX;
+	if (!innocent && (!replied || (lost && *brief > XPRT2_BRIEF_MAX)))
 		return XPRT2_PAST_FAILED;
 	return lost ? XPRT2_PAST_LOST : XPRT2_PAST_NONE;
 }

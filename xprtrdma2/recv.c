@@ -89,8 +89,6 @@ static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		rep->rep_status = -EIO;
 	} else if (unlikely(!ep->ep_replied)) {
 		ep->ep_replied = true;
-		/* The server works: reset the reconnect back-off. */
-		ep->ep_xp->xp_xprt.reestablish_timeout = 0;
 		xprt2_version_works(ep);
 	}
 }

@@ -121,7 +121,6 @@ enum {
 #define XPRT2_RESOLVE_TIMEOUT	(5 * MSEC_PER_SEC)
 #define XPRT2_BIND_TIMEOUT	(60U * HZ)
 #define XPRT2_IDLE_TIMEOUT	(5U * 60 * HZ)
-#define XPRT2_REEST_TIMEOUT	(3U * HZ)
 /*
  * Limit on waits for the server: of an aborted RPC for its Reply and its Send,
  * of a backward Reply for earlier Sends (xprt2_bc_may_reply()) and for its own
@@ -568,6 +567,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  *	held
  * @xp_connect_work: connect worker
  * @xp_past: how the last connection went, if it is over. Connect
+ * @xp_brief: losses in a row: see xprt2_judge_past(). Connect
  * @xp_timed_out: an RPC's timeout ends the connection. ->timer, and connect
  * @xp_serial: connections begun so far. Connect worker, under xp_req_lock
  * @xp_tried: when the last attempt to connect began, in jiffies. Connect
@@ -616,6 +616,7 @@ struct xprt2_xprt {
 	struct xprt2_ep		*xp_ep;
 	struct delayed_work	xp_connect_work;
 	enum xprt2_past		xp_past;
+	unsigned int		xp_brief;
 	bool			xp_timed_out;
 	u32			xp_serial;
 	unsigned long		xp_tried;
