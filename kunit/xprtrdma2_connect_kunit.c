@@ -176,7 +176,41 @@ static void one_region(struct kunit *test)
 	KUNIT_EXPECT_LE(test, 1 + (XPRT2_MAX_PAYLOAD >> PAGE_SHIFT) + 1, depth);
 }
 
+/*
+ * A server that is out of reach: the error of the step, if the connection is being made; and
+ * the end of an established connection (RoCE: its MAC address has changed)
+ */
+static void out_of_reach(struct kunit *test)
+{
+	struct rdma_cm_event event = {
+		.event = RDMA_CM_EVENT_UNREACHABLE, .status = -ETIMEDOUT
+	};
+	struct endpoint *f;
+
+	f = endpoint_for_level(test, RDMA2_BKREQSUP_INLINE, roce, 0);
+	spin_lock_init(&f->xp.xp_xprt.transport_lock);
+	/* no task closes the transport */
+	set_bit(XPRT_LOCKED, &f->xp.xp_xprt.state);
+	init_completion(&f->ep.ep_done);
+	init_completion(&f->ep.ep_answered);
+	f->id.context = &f->ep;
+
+	xprt2_cm_handler(&f->id, &event);
+	KUNIT_EXPECT_EQ(test, xprt2_ep_await_step(&f->ep, 1), -EHOSTUNREACH);
+
+	atomic_set(&f->ep.ep_conn.co_lost, false);
+	atomic_set(&f->ep.ep_conn.co_why, RPCRDMA2_LOSS_NONE);
+	atomic_set(&f->ep.ep_state, XPRT2_EP_READY);
+	xprt2_cm_handler(&f->id, &event);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_conn_is_lost(&f->ep.ep_conn));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&f->ep.ep_conn),
+			RPCRDMA2_LOSS_UNREACHABLE);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->ep.ep_state), XPRT2_EP_LOST);
+	KUNIT_EXPECT_TRUE(test, test_bit(XPRT_CLOSE_WAIT, &f->xp.xp_xprt.state));
+}
+
 static struct kunit_case connect_cases[] = {
+	KUNIT_CASE(out_of_reach),
 	KUNIT_CASE_PARAM(entries, level_gen_params),
 	KUNIT_CASE_PARAM(regions, level_gen_params),
 	KUNIT_CASE_PARAM(depth, level_gen_params),

@@ -165,10 +165,15 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
-	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_REJECTED:
 		xprt2_ep_end_step(ep, xprt2_step_error(event->event,
 						       event->status));
+		break;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		/* over RoCE also when the server's MAC address has changed */
+		xprt2_ep_end_step(ep, xprt2_step_error(event->event,
+						       event->status));
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_UNREACHABLE);
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ADDRESS);
