@@ -9,8 +9,6 @@
 
 /* no trace events of a second module */
 #define _XPRTRDMA2_TRACE_H
-#define trace_xprt2_ep_state(...)	do { } while (0)
-#define trace_xprt2_cm_event(...)	do { } while (0)
 #define trace_xprt2_connect(...)	do { } while (0)
 
 #undef pr_fmt

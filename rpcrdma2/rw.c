@@ -14,7 +14,6 @@
 #include <rpcrdma2/wire.h>
 
 #include "core.h"
-#include "trace.h"
 
 /*
  * RDMA Reads and Writes. See rpcrdma2/chunks.h.
@@ -233,11 +232,8 @@ int rpcrdma2_rw_map(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
 					       part->table.sgl, part->nents, 0,
 					       part->offset, part->handle,
 					       rw->rw_dir);
-		if (ret < 0) {
-			trace_rpcrdma2_rw_failed(co, part->handle, part->offset,
-						 part->nents, ret);
+		if (ret < 0)
 			return ret;
-		}
 		part->mapped = true;
 	}
 	return 0;

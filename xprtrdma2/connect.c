@@ -110,7 +110,6 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 
 	if (old == XPRT2_EP_LOST)
 		return;
-	trace_xprt2_ep_state(ep, XPRT2_EP_LOST);
 	if (why == RPCRDMA2_LOSS_NO_MESSAGE)
 		xprt2_count(receives_bad);
 	if (READ_ONCE(co->co_sq.sq_overdue))
@@ -151,7 +150,6 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct xprt2_ep *ep = id->context;
 
-	trace_xprt2_cm_event(ep, event->event, event->status);
 	switch (event->event) {
 	case RDMA_CM_EVENT_ESTABLISHED:
 		rpcrdma2_cm_decode(&ep->ep_peer,
@@ -399,7 +397,6 @@ static int xprt2_ep_establish(struct xprt2_ep *ep)
 	if (atomic_cmpxchg(&ep->ep_state, XPRT2_EP_CONNECTING,
 			   XPRT2_EP_READY) != XPRT2_EP_CONNECTING)
 		return -ENOTCONN;
-	trace_xprt2_ep_state(ep, XPRT2_EP_READY);
 	ep->ep_was_up = true;
 	/* xprt2_apply_size() skipped this endpoint until it was ready. */
 	xprt2_sizes_changed(ep, true);
@@ -548,7 +545,6 @@ static int xprt2_ep_connect_once(struct xprt2_xprt *xp)
 	if (!ep)
 		return -ENOMEM;
 
-	trace_xprt2_ep_state(ep, XPRT2_EP_CONNECTING);
 	ret = xprt2_ep_resolve(ep) ?: xprt2_ep_create_queues(ep);
 	if (!ret) {
 		xprt2_reset_credits(xp);

@@ -12,10 +12,6 @@
 
 #include <linux/tracepoint.h>
 
-#include <rdma/ib_cm.h>
-
-#include <trace/misc/rdma.h>
-
 #include <rpcrdma2/wire.h>
 
 #include "xprtrdma2.h"
@@ -59,16 +55,6 @@ DEFINE_EP_EVENT(xprt2_property, "opttype=%d", __entry->value);
 /* version in use from now on */
 DEFINE_EP_EVENT(xprt2_settled, "version=%d", __entry->value);
 
-#define XPRT2_EP_STATES(_pair)			\
-	_pair(XPRT2_EP_CONNECTING, "connecting")	\
-	_pair(XPRT2_EP_READY,	"ready")		\
-	_pair(XPRT2_EP_LOST,	"lost")
-XPRT2_EP_STATES(RPCRDMA2_DEFINE_PAIR)
-
-DEFINE_EP_EVENT(xprt2_ep_state, "state=%s",
-	__print_symbolic(__entry->value,
-			 XPRT2_EP_STATES(RPCRDMA2_SHOW_PAIR) { -1, NULL }));
-
 #define XPRT2_DEFINE_ANSWER(_name, _text) TRACE_DEFINE_ENUM(XPRT2_A_##_name);
 #define XPRT2_DEFINE_ACTION(_name, _text)	TRACE_DEFINE_ENUM(XPRT2_ACT_##_name);
 XPRT2_ANSWERS(XPRT2_DEFINE_ANSWER)
@@ -77,35 +63,24 @@ XPRT2_ACTIONS(XPRT2_DEFINE_ACTION)
 #define XPRT2_SHOW_ANSWER(_name, _text)	{ XPRT2_A_##_name, _text },
 #define XPRT2_SHOW_ACTION(_name, _text)	{ XPRT2_ACT_##_name, _text },
 
-DECLARE_EVENT_CLASS(xprt2_pair_class,
-	TP_PROTO(const struct xprt2_ep *ep, int first, int second),
-	TP_ARGS(ep, first, second),
+TRACE_EVENT(xprt2_negotiate,
+	TP_PROTO(const struct xprt2_ep *ep, int answer, int action),
+	TP_ARGS(ep, answer, action),
 	TP_STRUCT__entry(
 		__sockaddr(peer, ep->ep_xp->xp_xprt.addrlen)
-		__field(int, first)
-		__field(int, second)
+		__field(int, answer)
+		__field(int, action)
 	),
 	TP_fast_assign(
 		__assign_sockaddr(peer, &ep->ep_xp->xp_xprt.addr,
 				  ep->ep_xp->xp_xprt.addrlen);
-		__entry->first = first;
-		__entry->second = second;
+		__entry->answer = answer;
+		__entry->action = action;
 	),
-	TP_printk("peer=%pISpc event=%s status=%d", __get_sockaddr(peer),
-		  rdma_show_cm_event(__entry->first), __entry->second)
-);
-
-DEFINE_EVENT(xprt2_pair_class, xprt2_cm_event,
-	TP_PROTO(const struct xprt2_ep *ep, int event, int status),
-	TP_ARGS(ep, event, status));
-
-DEFINE_EVENT_PRINT(xprt2_pair_class, xprt2_negotiate,
-	TP_PROTO(const struct xprt2_ep *ep, int answer, int action),
-	TP_ARGS(ep, answer, action),
 	TP_printk("peer=%pISpc answer=%s action=%s", __get_sockaddr(peer),
-		  __print_symbolic(__entry->first,
+		  __print_symbolic(__entry->answer,
 				   XPRT2_ANSWERS(XPRT2_SHOW_ANSWER) { -1, NULL }),
-		  __print_symbolic(__entry->second,
+		  __print_symbolic(__entry->action,
 				   XPRT2_ACTIONS(XPRT2_SHOW_ACTION) { -1, NULL }))
 );
 
