@@ -2,37 +2,8 @@
 /*
  * Fault injection for tests in a guest that is client and server: failures that
  * no peer can cause and no software device causes by itself. It is empty in a
- * kernel without fault injection. A point is a directory below xprtrdma2/ in
- * debugfs, with the files of Documentation/fault-injection/ of the kernel.
- *
- *	fail_buffer	a Reply of more than a page can neither be copied nor
- *			gathered, except for pages that another Reply has left
- *	fail_done	the client is notified 20 ms late that a backward Reply
- *			is sent
- *	fail_entries	the client's Send Queue has too few entries for a Call
- *	fail_extensions	the device of a new connection supports neither memory
- *			registration by work requests nor Send with Invalidate
- *	fail_fence	of several LOCAL_INVs the device accepts the first only
- *	fail_handle	a Call has an invalid handle
- *	fail_inv	invalidations never complete: they are not posted
- *	fail_map	a region cannot be mapped (transient)
- *	fail_map_recv	a page of a Receive of either end, or several pages as
- *			one stretch, cannot be mapped (transient)
- *	fail_map_rw	the server's memory for RDMA Reads and Writes cannot be
- *			mapped (transient)
- *	fail_map_send	memory that a Send of either end gathers, or its buffer,
- *			cannot be mapped (transient)
- *	fail_mr		a memory region cannot be allocated (transient)
- *	fail_nominate	a Call nominates no handle for invalidation
- *	fail_poszero	a Call that needs a Position-Zero chunk cannot be sent,
- *			on this connection or any other
- *	fail_pullup	the payload of a Call is sent from its pages, although
- *			it is short enough to be copied
- *	fail_read	RDMA Reads of either end get no response: they are not
- *			posted
- *	fail_reply	a Reply cannot be built, now or later
- *	fail_send_max	the peer's Receives have become too small for a message
- *			since it was built
+ * kernel without fault injection. A point is the directory xprtrdma2/fail_NAME
+ * in debugfs, with the files of Documentation/fault-injection/ of the kernel.
  */
 #ifndef _RPCRDMA2_FAULT_H
 #define _RPCRDMA2_FAULT_H
@@ -48,9 +19,29 @@ struct dentry;
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
 
 #define RPCRDMA2_FAULTS(F)						\
-	F(buffer) F(done) F(entries) F(extensions) F(fence) F(handle)	\
-	F(inv) F(map) F(map_recv) F(map_rw) F(map_send) F(mr)		\
-	F(nominate) F(poszero) F(pullup) F(read) F(reply) F(send_max)
+	/* a Reply of more than a page can be neither copied nor gathered, */ \
+	/* except for pages that another Reply has left */		\
+	F(buffer)							\
+	F(done)		/* a backward Reply is sent: reported 20 ms late */ \
+	F(entries)	/* too few Send Queue entries for a Call */	\
+	/* the device of a new connection supports neither memory */	\
+	/* registration by work requests nor Send with Invalidate */	\
+	F(extensions)							\
+	F(fence)	/* of several LOCAL_INVs the first is accepted */ \
+	F(handle)	/* a Call has an invalid handle */		\
+	F(inv)		/* invalidations are not posted: no completion */ \
+	F(map)		/* a region cannot be mapped (transient) */	\
+	/* transient, too: a page of a Receive, or several as one stretch; */ \
+	/* memory for RDMA Reads and Writes; memory that a Send gathers */ \
+	F(map_recv) F(map_rw) F(map_send)				\
+	F(mr)		/* no region can be allocated (transient) */	\
+	F(nominate)	/* a Call nominates no handle for invalidation */ \
+	F(poszero)	/* a Position-Zero chunk cannot be sent, anywhere */ \
+	F(pullup)	/* a short payload is sent from its pages */	\
+	F(read)		/* RDMA Reads are not posted: no response */	\
+	F(reply)	/* a Reply cannot be built, now or later */	\
+	/* the peer's Receives became too small since a message was built */ \
+	F(send_max)
 
 enum rpcrdma2_fail {
 #define RPCRDMA2_FAIL(name) RPCRDMA2_FAIL_##name,
