@@ -96,12 +96,6 @@ static void xprt2_report_end(struct xprt2_ep *ep)
 					      "xprtrdma2", what));
 }
 
-static void xprt2_ep_end_step(struct xprt2_ep *ep, int status)
-{
-	WRITE_ONCE(ep->ep_status, status);
-	complete(&ep->ep_done);
-}
-
 /* The RPC layer then closes the transport, and connects it again to send. */
 static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
@@ -157,21 +151,19 @@ static int xprt2_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 				   event->param.conn.private_data_len);
 		fallthrough;
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		xprt2_ep_end_step(ep, 0);
-		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
-	case RDMA_CM_EVENT_REJECTED:
-		xprt2_ep_end_step(ep, xprt2_step_error(event->event,
-						       event->status));
-		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_REJECTED:
+		WRITE_ONCE(ep->ep_status, xprt2_step_error(event->event,
+							   event->status));
+		complete(&ep->ep_done);
 		/* over RoCE also when the server's MAC address has changed */
-		xprt2_ep_end_step(ep, xprt2_step_error(event->event,
-						       event->status));
-		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_UNREACHABLE);
+		if (event->event == RDMA_CM_EVENT_UNREACHABLE)
+			rpcrdma2_conn_lose(&ep->ep_conn,
+					   RPCRDMA2_LOSS_UNREACHABLE);
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ADDRESS);
