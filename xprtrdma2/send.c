@@ -339,7 +339,6 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 
 	ret = -EAGAIN;
 	if (xprt2_send_take_entries(ep, req, 2 * count - 1)) {
-		post->po_timed = req->rq2_awaited;
 		if (unlikely(post->po_timed))
 			xprt2_req_begin_post(req);
 		else
@@ -387,12 +386,13 @@ int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 
 	ret = xprt2_req_map(ep, req);
 	req->rq2_small = pages <= XPRT2_PULLUP_MAX;
-	req->rq2_awaited = pages || req->rq2_chunked;
 	if (!ret)
 		ret = xprt2_prepare_send(ep, req, hdrlen, &plan);
 	if (ret)
 		return ret;
 	xprt2_req_post(req)->po_signal = true;
+	/* the task waits: xprt2_req_await_posts() */
+	xprt2_req_post(req)->po_timed = pages || req->rq2_chunked;
 	return xprt2_send_message(ep, req);
 }
 

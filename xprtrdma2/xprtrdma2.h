@@ -334,9 +334,8 @@ struct xprt2_send {
  * @rq2_reply_needed: bytes it must offer, as reported by the server; or 0
  * @rq2_release_pages: function that xprt2_release_pages() replaces
  * @rq2_chunked: state of a backward Call with chunks, or NULL
- * @rq2_awaited: the task of this backward Reply waits until @rq2_posts is 0
- * @rq2_posts: its chains that are posted, or about to be: the device may read
- *	the Reply's pages
+ * @rq2_posts: chains of this backward Reply that are posted, or about to be: the
+ *	device may read its pages, so its task waits until there are none
  * @rq2_call_of: ep_serial of the connection whose xp_calls counts it, or 0
  * @rq2_inv_handle: handle that the Send of a backward Reply invalidates, or 0
  * @rq2_answers: counted in xp_answers
@@ -379,7 +378,6 @@ struct xprt2_req {
 	u32			rq2_reply_needed;
 	void			(*rq2_release_pages)(struct rpc_rqst *rqst);
 	struct xprt2_chunked	*rq2_chunked;
-	bool			rq2_awaited;
 	atomic_t		rq2_posts;
 	u32			rq2_call_of;
 	u32			rq2_inv_handle;
