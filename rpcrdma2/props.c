@@ -587,12 +587,6 @@ void rpcrdma2_exchange_resize(struct rpcrdma2_exchange *ex, u32 recv, u32 send)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_resize);
 
-static bool
-rpcrdma2_exchange_peer_supports(const struct rpcrdma2_exchange *ex, u32 type)
-{
-	return !(ex->ex_unsupported & BIT(type));
-}
-
 /* Whether to request another RBSIZ; the peer permits it (C-047, S16). */
 static bool rpcrdma2_exchange_has_request(const struct rpcrdma2_exchange *ex)
 {
@@ -600,7 +594,7 @@ static bool rpcrdma2_exchange_has_request(const struct rpcrdma2_exchange *ex)
 
 	return ex->ex_request && ex->ex_request != peer->pp_now.pr_rbsiz &&
 	       peer->pp_changeable & BIT(RPCRDMA2_PROP_RBSIZ) &&
-	       rpcrdma2_exchange_peer_supports(ex, RDMA2_OPT_REQPROP);
+	       !(ex->ex_unsupported & BIT(RDMA2_OPT_REQPROP));
 }
 
 /*
@@ -629,7 +623,7 @@ static u32 rpcrdma2_exchange_updates(const struct rpcrdma2_exchange *ex,
 	u32 known = RPCRDMA2_PROPS_ALL, rows = 0;
 	unsigned int r;
 
-	if (!rpcrdma2_exchange_peer_supports(ex, RDMA2_OPT_UPDPROP))
+	if (ex->ex_unsupported & BIT(RDMA2_OPT_UPDPROP))
 		return 0;
 	if (!rpcrdma2_props_marked(&ex->ex_peer.pp_now))
 		known &= ~RPCRDMA2_PROPS_MARKED;
