@@ -4,7 +4,7 @@
  */
 #include <kunit/test.h>
 
-#include <rpcrdma2/receive.h>
+#include <rpcrdma2/conn.h>
 
 static const struct receive_case {
 	const char	*desc;

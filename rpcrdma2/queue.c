@@ -13,7 +13,6 @@
 #include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/fault.h>
-#include <rpcrdma2/receive.h>
 
 #include "core.h"
 #include "trace.h"

@@ -1010,6 +1010,19 @@ void rpcrdma2_recv_free(struct rpcrdma2_recv *rv);
  */
 void rpcrdma2_recv_sync(struct rpcrdma2_recv *rv);
 
+/*
+ * Whether a Send filled a Receive of @posted bytes. A peer may also consume a
+ * Receive with an RDMA Write with Immediate, which no version of the protocol
+ * uses; its completion has the length of the RDMA Write, and the buffers hold
+ * an earlier message. If false, no byte of them may be read, and the connection
+ * has to be closed.
+ */
+static inline bool rpcrdma2_received_message(const struct ib_wc *wc,
+					     unsigned int posted)
+{
+	return wc->opcode == IB_WC_RECV && wc->byte_len <= posted;
+}
+
 /* Bytes that a Receive can hold */
 static inline u32 rpcrdma2_recv_room(const struct rpcrdma2_recv *rv)
 {
