@@ -63,3 +63,28 @@ def spread(t):
     check(len(gaps) >= 8, f'only {len(gaps)} losses')
     check(max(gaps) - min(gaps) >= 0.05, f'not spread: {gaps}')
     check(max(gaps) <= 1.5, f'too late: {gaps}')
+
+
+@case('S34', plays='server', many=True)
+def wears_out(t):
+    """Connections that each bring one Reply: 32 losses in a row are soon answered, not the 34th"""
+    def one_reply(c, message):
+        if not isinstance(message, Rpc):
+            return serves(c, message)
+        calls.append(c)
+        if calls.count(c) < 2 or len(lost) == 35:
+            return serves(c, message)
+        lost.append(time.monotonic())
+        return c.hang_up()
+
+    calls, lost = [], []
+    t.up()
+    t.does('mount')
+    t.manners = one_reply
+    while len(lost) < 35:
+        t.does('work')
+    t.does('unmount')
+    gaps = [b - a for a, b in zip(lost, t.times[1:])]
+    check(max(gaps[:32]) <= 1.5, f'too late: {gaps}')
+    # After 3 s; one loss later if the first connection lasted
+    check(max(gaps[33:35]) >= 2.7, f'too soon: {gaps}')
