@@ -164,7 +164,7 @@ prepare()
 		roots=$!
 	fi
 	! wanted uml lint long soak quick || scripts/vm/kernel.sh uml >/dev/null || exit 1
-	! wanted uml-debug kunit canary long uml-debug-long soak ||
+	! wanted uml-debug kunit canary long uml-debug-long soak quick ||
 		scripts/vm/kernel.sh uml-debug >/dev/null || exit 1
 	! wanted debian lint packages long || scripts/vm/kernel.sh debian >/dev/null || exit 1
 	! wanted kernels || wait "$roots" || exit 1
@@ -193,7 +193,7 @@ list()
 		*uml*|debian) groups_of "$suite" "$suite" ;;
 		soak)	printf '%s\n' "${soak[@]}" ;;
 		long)	printf '%s\n' "${long[@]}" ;;
-		quick)	printf '%s\n' lint-changed kunit/uml uml/files uml/conformance ;;
+		quick)	printf '%s\n' lint-changed kunit/uml-debug uml/files uml/conformance ;;
 		*)	echo "$suite" ;;
 		esac
 	done | while read -r job; do
