@@ -28,8 +28,7 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 # Each group runs in one kernel, under sanitizers if that takes no more than a few minutes;
 # "conformance" runs in both. "cycle" also runs in both: uml-debug checks for leaks with
 # kmemleak, uml compares the memory in use. Nearly all groups use the guest's own clock
-# (clock_of()). Pairs of guests, emulated guests, uml-smp and backward-rpc-chunks use the
-# host's; on the guest's clock backward-rpc-chunks loses a connection in one of six runs.
+# (clock_of()). Pairs of guests, emulated guests and uml-smp use the host's.
 # Lists that end with "-long" (make check-long) have the groups that are long, or that may
 # fail on a slow machine. The suite "soak" of check.sh has the groups of the sanitizers
 # again without these, where they are faster and complete. uml-smp, uml-dma and kcsan belong
@@ -145,10 +144,11 @@ cases_of()
 
 # These groups use the guest's own clock (see vm.sh), so load of the host causes no timeout.
 timed=(files kerberos kerberos-calls kerberos-callbacks kerberos-users kerberos-svcgssd
-	kerberos-load kerberos-intree devices names bounds-payload counters cycle conformance flawed kill-peer negotiate
-	negotiate-hour moves storms view tool hostile siw inuse both properties resize callbacks-siw
-	callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount callbacks-two
-	callbacks-many-4.1 callbacks-many-4.2 backward backward-rpc backward-rpc-called backward-rpc-hang
+	kerberos-load kerberos-intree devices names bounds-payload counters cycle
+	conformance flawed kill-peer negotiate negotiate-hour moves storms view tool hostile
+	siw inuse both properties resize callbacks-siw callbacks-4.1 callbacks-4.2
+	callbacks-busy callbacks-umount callbacks-two callbacks-many-4.1 callbacks-many-4.2
+	backward backward-rpc backward-rpc-chunks backward-rpc-called backward-rpc-hang
 	backward-rpc-overdue backward-rpc-window)
 
 clock_of()

@@ -27,7 +27,7 @@ chunks_given_up()
 		"s_backward_revoked == 4 && s_backward_late == 4"
 	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
 	check "$name: and has all credits" all_right backward 48 "$large"
-	check "$name: disconnect" echo_do disconnect
+	check "$name: disconnect" echo_disconnect
 }
 
 # kept_until_killed WORDS: the service gives up the Calls that the client holds, when no
@@ -65,7 +65,7 @@ chunks_kept()
 		"s_backward_revoked == 15 && s_backward_late == 15"
 	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
 	check "$name: and has all credits" all_right backward 48 "$words"
-	check "$name: disconnect" echo_do disconnect
+	check "$name: disconnect" echo_disconnect
 }
 
 # The answers come so late that the service first invalidates the memory that it had
@@ -83,7 +83,7 @@ chunks_abandoned()
 	# The client has not replied yet.
 	sleep 3
 	check "$name: later RPCs are right" again_right 48
-	check "$name: disconnect" echo_do disconnect
+	check "$name: disconnect" echo_disconnect
 }
 
 # again_right COUNT: all backward Calls succeed in the end, after one that ended a
@@ -108,7 +108,7 @@ chunks_killed()
 	expect "$name: the client answered each" \
 		"s_backward_late == s_backward_revoked"
 	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
-	check "$name: disconnect" echo_do disconnect
+	check "$name: disconnect" echo_disconnect
 }
 
 chunks_kill()
@@ -149,7 +149,7 @@ chunks_killed_cut()
 	risen "$before"
 	expect "$name: they waited" \
 		"s_backward_revoked >= 4 && s_backward_late < s_backward_revoked"
-	check "$name: disconnect" echo_do disconnect
+	check "$name: disconnect" echo_disconnect
 }
 
 # chunks_disconnected TIMES: fault injection disconnects at the end that sends next
@@ -169,7 +169,7 @@ chunks_disconnected()
 	risen "$before"
 	expect "$name: each was one" "c_connects >= $1"
 	expect "$name: Calls ended with memory exposed" "s_backward_revoked >= $1"
-	check "$name: disconnect" echo_do disconnect
+	check "$name: disconnect" echo_disconnect
 }
 
 # As at an unmount, the callback service ends before the connection does.
@@ -208,7 +208,7 @@ chunks_beside()
 		"c_backward_read_chunks >= 100 && c_backward_read_chunks <= 200 &&
 		c_backward_read_bytes >= 100 * 300000 && c_backward_refused == 0"
 	expect "$name: both stay" "c_disconnects + s_disconnects == 0"
-	check "$name: disconnect" echo_do disconnect
+	check "$name: disconnect" echo_disconnect
 	echo_do "client 0"
 	check "$name: disconnect that" echo_do disconnect
 }
@@ -261,7 +261,7 @@ chunks_overdue()
 		"c_overdue == 1 && c_disconnects == 1 && c_connects == 1 &&
 		s_disconnects == 1 && s_overdue == 0"
 	echo 20 >"$echo_timeout"
-	check "$name: disconnect" echo_do disconnect
+	check "$name: disconnect" echo_disconnect
 }
 
 # Creates the network namespace "other" with a device on $addr4. Soft-RoCE always sends from
@@ -329,7 +329,7 @@ calls_held_over()
 	risen "$before"
 	expect "B-06 $name: none is refused on the next one" \
 		"c_backward_refused == 0 && c_backward_calls == 32 && c_connects == 1"
-	check "$name: disconnect" echo_do disconnect
+	check "$name: disconnect" echo_disconnect
 }
 
 group_backward-rpc-killed()

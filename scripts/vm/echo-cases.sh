@@ -141,7 +141,7 @@ echo_in_version()
 	check "$label: one connection in that version" test "$(echo_connections "$1")" -eq 1
 	backward_counted "$((2 * count))"
 	echo_same_xids "$label" 10000
-	check "$label: disconnect" echo_do disconnect
+	check "$label: disconnect" echo_disconnect
 }
 
 # come NAME: prints a value of the last run's result
@@ -216,7 +216,7 @@ echo_interrupted()
 	done
 	echo_do halt
 	wait "$run"
-	check "interrupted: disconnect" echo_do disconnect
+	check "interrupted: disconnect" echo_disconnect
 }
 
 # Each end detects the change itself, or sees a disconnect by the other end if that was
@@ -413,7 +413,7 @@ chunks_not_nominated()
 		"s_backward_remote_invs == 0 &&
 		s_backward_local_invs == s_backward_registrations"
 	chunks_undisturbed
-	check "disconnect" echo_do disconnect
+	check "disconnect" echo_disconnect
 }
 
 # regions_are_few BEFORE: succeeds if at most the first 16 of the regions that the server
@@ -457,7 +457,7 @@ group_backward-rpc-chunks()
 	echo_unmapped
 	echo_injected
 	echo_answers_seen_late
-	check "disconnect" echo_do disconnect
+	check "disconnect" echo_disconnect
 	! can_fail "$faults/fail_nominate" "no handle is nominated" ||
 		chunks_not_nominated "${count:-243}"
 	check "unload after use" echo_down
@@ -488,7 +488,7 @@ group_backward-rpc-chunks-soak()
 	counted echo_chunks "$count" 2>/dev/null
 	expect "C-009 the client invalidates" "s_backward_remote_invs >= 10000"
 	chunks_undisturbed
-	check "disconnect" echo_do disconnect
+	check "disconnect" echo_disconnect
 	chunks_not_nominated "$count"
 	expect "C-009 the server does" "s_backward_local_invs >= 10000"
 	rpcs=$large steps=32
