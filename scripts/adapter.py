@@ -267,14 +267,14 @@ class Report:
             for block, depth in SIZES:
                 self.line()
                 self.line(f'{way.upper()} of {block >> 10} KiB, {depth} in flight')
-                self.line(f'    {"":38}{"ops/s":>9}{"MB/s":>9}{"mean":>9}{"99 %":>9}  CPU')
+                self.line(f'    {"":38}{"ops/s":>9}{"MB/s":>9}{"mean":>11}{"99 %":>11}  CPU')
                 for variant, rows in self.figures.items():
                     f = rows[way, block, depth]
                     cpu = f'{f["client"]:.1f}'
                     if not self.size.loopback:
                         cpu += f' / {f["server"]:.1f}'
-                    self.line(f'    {variant:38}{f["iops"]:9.0f}{f["mb"]:9.1f}{f["mean"]:9.1f}'
-                              f'{f["p99"]:9.1f}  {cpu}')
+                    self.line(f'    {variant:38}{f["iops"]:9.0f}{f["mb"]:9.1f}{f["mean"]:11.1f}'
+                              f'{f["p99"]:11.1f}  {cpu}')
 
 
 def try_client(report, client, address, size):

@@ -66,6 +66,6 @@ group_adapter()
 		--output "$report.client"
 	check "client: rows" grep -qE '( +[0-9.]+){5} / [0-9.]+$' "$report.client"
 	kill "$pid"
-	check "server: ends" wait "$pid"
+	wait "$pid" && ok "server: ends" || fail "server: ends: $(cat "$report.server")"
 	check "server: nothing stays" nothing_stays
 }
