@@ -631,42 +631,34 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return svc2_arg_inline(rqstp, call);
 }
 
-typedef int (*message_handler)(struct svc_rqst *rqstp, struct svc2_msg *call);
-
 /*
- * Handlers of the message types, by the role the sender takes (S38). Unlike a
- * Call, a malformed Reply is handled: an RPC may wait for it.
+ * Handles a message by its type and the role the sender takes (S38): the codec
+ * lets a role send no other types. Unlike a Call, a malformed Reply is handled:
+ * an RPC may wait for it.
  */
-static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
-	[RDMA2_CALL] = {
-		[RDMA2_MSG]	= svc2_recv_handle_call,
-		[RDMA2_NOMSG]	= svc2_recv_handle_call,
-		[RDMA2_OPTIONAL] = svc2_handle_property,	/* S39 */
-		[RDMA2_CONNPROP] = svc2_handle_property,
-		[RDMA2_REQPROP]	= svc2_handle_property,
-		[RDMA2_UPDPROP]	= svc2_handle_property,
-	},
-	[RDMA2_REPLY] = {
-		[RDMA2_MSG]	= svc2_take_answer,
-		[RDMA2_NOMSG]	= svc2_take_answer,
-		[RDMA2_ERROR]	= svc2_handle_error,
-		[RDMA2_OPTIONAL] = svc2_handle_resprop,
-		[RDMA2_RESPROP]	= svc2_handle_resprop,
-	},
-};
-
-/* The codec lets a role send no other types than these. */
-static int svc2_recv_handle(struct svc_rqst *rqstp, struct svc2_msg *call,
-			    u32 direction)
+static int svc2_recv_handle(struct svc_rqst *rqstp, struct svc2_msg *msg,
+			    bool reply)
 {
-	u32 proc = call->sm_msg.mg_hdr.h_proc;
-	message_handler handler = NULL;
-
-	if (proc < ARRAY_SIZE(handlers[0]))
-		handler = handlers[direction][proc];
-	if (WARN_ON_ONCE(!handler))
-		return svc2_discard_reply(svc2_from_xprt(rqstp->rq_xprt), call);
-	return handler(rqstp, call);
+	switch (msg->sm_msg.mg_hdr.h_proc) {
+	case RDMA2_MSG:
+	case RDMA2_NOMSG:
+		return reply ? svc2_take_answer(rqstp, msg) :
+			       svc2_recv_handle_call(rqstp, msg);
+	case RDMA2_ERROR:
+		return svc2_handle_error(rqstp, msg);
+	case RDMA2_OPTIONAL:	/* S39 */
+		return reply ? svc2_handle_resprop(rqstp, msg) :
+			       svc2_handle_property(rqstp, msg);
+	case RDMA2_CONNPROP:
+	case RDMA2_REQPROP:
+	case RDMA2_UPDPROP:
+		return svc2_handle_property(rqstp, msg);
+	case RDMA2_RESPROP:
+		return svc2_handle_resprop(rqstp, msg);
+	default:
+		WARN_ON_ONCE(1);
+		return svc2_discard_reply(svc2_from_xprt(rqstp->rq_xprt), msg);
+	}
 }
 
 /*
@@ -735,13 +727,13 @@ static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 	if (msg->mg_verdict == RDMA2_DROP)
 		return svc2_discard(sp, call, SVC2_C_dropped_silently);
 	if (svc2_recv_is_reply(h))
-		return svc2_recv_handle(rqstp, call, RDMA2_REPLY);
+		return svc2_recv_handle(rqstp, call, true);
 	if (svc2_recv_lacks_reads(h))
 		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR, 0, 0);
 	if (msg->mg_verdict)
 		return svc2_refuse(sp, call, msg->mg_verdict, 0, 0);
 	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
-	return svc2_recv_handle(rqstp, call, RDMA2_CALL);
+	return svc2_recv_handle(rqstp, call, false);
 }
 
 /*
