@@ -97,7 +97,6 @@ static int credits_init(struct kunit *test)
 	sp->sp_conn.co_pd = &f->pd;
 	sp->sp_conn.co_send_cq = &f->cq;
 	svc2_budget_set();
-	svc2_pages_init(sp);
 	svc2_sem_init(&sp->sp_sq_sem, &sp->sp_conn.co_sq.sq_units, SVC2_C_sq_waits);
 	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
 	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);

@@ -154,7 +154,6 @@ static int arrive(struct fixture *f, unsigned int peer, u8 port, u8 claim)
 	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
 	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);
 	svc2_sem_open(&sp->sp_tx_sem, 1);
-	svc2_pages_init(sp);
 	sin->sin_family = AF_INET;
 	sin->sin_addr.s_addr = htonl(0xc0000200 + claim);
 	ipv6_addr_set_v4mapped(sin->sin_addr.s_addr,
@@ -674,7 +673,7 @@ static void debugfs_file(struct kunit *test)
 	arrive_all(test, 2, 2);
 	svc2_pages_take(sp, &f->peers[0].calls[0], more);
 	svc2_pages_give(sp, more - 3);
-	svc2_pages_show(&seq);
+	svc2_pages_show(&seq, NULL);
 	snprintf(expected, sizeof(expected), "bytes %lu\nmost %lu\npeak %llu\n"
 		 "connections 2 most %u\naddress %pISc connections 2 bytes %lu\n",
 		 3 * PAGE_SIZE, MOST * PAGE_SIZE, more * PAGE_SIZE, 2 * CONNS,

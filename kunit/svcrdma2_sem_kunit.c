@@ -124,7 +124,6 @@ static int sem_init(struct kunit *test)
 	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
 	INIT_LIST_HEAD(&sp->sp_short_q);
-	svc2_pages_init(sp);
 	svc2_sem_init(&sp->sp_sq_sem, NULL, SVC2_C_sq_waits);
 	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
 	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);

@@ -67,7 +67,6 @@ static void s46_pages_are_counted(struct kunit *test)
 	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);
 	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
-	svc2_pages_init(sp);
 	/* the minimum; an address may have 520 pages */
 	svc2_transfer_memory.pm_value = 1;
 	svc2_pages_set();
@@ -101,7 +100,6 @@ static void trim_keeps_order(struct kunit *test)
 	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 	struct svc2_tx *txs[3];
 	struct svc2_xprt *sp;
-	bool more = true;
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
@@ -117,7 +115,7 @@ static void trim_keeps_order(struct kunit *test)
 		llist_add(&txs[i]->tx_list, &sp->sp_txs);
 	}
 
-	svc2_trim(sp, &more);
+	KUNIT_EXPECT_FALSE(test, svc2_trim(sp));
 	for (i = ARRAY_SIZE(txs) - 1; i >= 0; i--)
 		KUNIT_EXPECT_PTR_EQ(test, svc2_tx_pop(sp), txs[i]);
 	KUNIT_EXPECT_NULL(test, svc2_tx_pop(sp));

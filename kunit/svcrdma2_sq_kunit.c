@@ -109,7 +109,6 @@ static int sq_init(struct kunit *test)
 	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
 	INIT_LIST_HEAD(&sp->sp_short_q);
-	svc2_pages_init(sp);
 	svc2_sem_init(&sp->sp_sq_sem, &sp->sp_conn.co_sq.sq_units, SVC2_C_sq_waits);
 	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
 	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);

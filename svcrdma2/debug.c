@@ -56,22 +56,8 @@ static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 	seq_putc(seq, '\n');
 }
 
-/* The network namespace of the file is in seq->private. */
-static void svc2_view_listed(struct svc2_xprt *sp, void *arg)
+static void svc2_view_ended(struct seq_file *seq, const struct svc2_ended *ed)
 {
-	struct seq_file *seq = arg;
-
-	if (sp->sp_xprt.xpt_net == seq->private)
-		svc2_view_connection(seq, sp);
-}
-
-static void svc2_view_ended(const struct svc2_ended *ed, void *arg)
-{
-	struct seq_file *seq = arg;
-	const struct net *net = seq->private;
-
-	if (ed->ed_net != net->net_cookie)
-		return;
 	seq_printf(seq, "peer=%s state=%s version=%u", ed->ed_peer,
 		   ed->ed_error ? "refused" : "ended", ed->ed_version);
 	rpcrdma2_end_show(seq, &ed->ed_end);
@@ -79,10 +65,20 @@ static void svc2_view_ended(const struct svc2_ended *ed, void *arg)
 	seq_putc(seq, '\n');
 }
 
+/* The network namespace of the file is in seq->private. */
 static int svc2_view_show(struct seq_file *seq, void *unused)
 {
-	svc2_conns_each(svc2_view_listed, seq);
-	svc2_ended_each(svc2_view_ended, seq);
+	const struct net *net = seq->private;
+	struct svc2_xprt *sp;
+	unsigned int i;
+
+	guard(mutex)(&svc2_conns_mutex);
+	list_for_each_entry(sp, &svc2_conns, sp_listed)
+		if (sp->sp_xprt.xpt_net == net)
+			svc2_view_connection(seq, sp);
+	for (i = 0; i < SVC2_ENDED; i++)
+		if (svc2_ended[i].ed_net == net->net_cookie)
+			svc2_view_ended(seq, &svc2_ended[i]);
 	return 0;
 }
 
@@ -101,12 +97,7 @@ static int svc2_receives_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(svc2_receives);
 
-static int svc2_transfers_show(struct seq_file *seq, void *unused)
-{
-	svc2_pages_show(seq);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(svc2_transfers);
+DEFINE_SHOW_ATTRIBUTE(svc2_pages);
 
 /**
  * svc2_view_init - create the files in each network namespace, and in debugfs
@@ -125,7 +116,7 @@ int svc2_view_init(void)
 	debugfs_create_file("receives", 0444, debug_dir, NULL,
 			    &svc2_receives_fops);
 	debugfs_create_file("transfers", 0400, debug_dir, NULL,
-			    &svc2_transfers_fops);
+			    &svc2_pages_fops);
 	return 0;
 }
 

@@ -333,7 +333,7 @@ void svc2_sizes_update(struct svc2_xprt *sp)
  * announced (S14); a REQPROP for Receives of that size follows (C-034). Any
  * context
  */
-static void svc2_sizes_changed(struct svc2_xprt *sp, void *unused)
+static void svc2_sizes_changed(struct svc2_xprt *sp)
 {
 	/* pairs with svc2_props_update() */
 	smp_mb__before_atomic();
@@ -368,7 +368,7 @@ void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 		due = unlikely(svc2_sizes_lag(sp)) &&
 		      svc2_grant_fits_size(sp, svc2_sizes_target(sp));
 	if (due && !test_bit(SVC2_F_CHANGED, &sp->sp_flags))
-		svc2_sizes_changed(sp, NULL);
+		svc2_sizes_changed(sp);
 }
 
 /**
@@ -402,5 +402,9 @@ void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes)
  */
 void svc2_sizes_set(void)
 {
-	svc2_conns_each(svc2_sizes_changed, NULL);
+	struct svc2_xprt *sp;
+
+	guard(mutex)(&svc2_conns_mutex);
+	list_for_each_entry(sp, &svc2_conns, sp_listed)
+		svc2_sizes_changed(sp);
 }

@@ -140,19 +140,16 @@ static void svc2_unthrottle(struct svc2_xprt *sp)
 		svc_xprt_enqueue(&sp->sp_xprt);
 }
 
-/* ended or refused connections that are remembered */
-#define SVC2_ENDED	32
-
-static DEFINE_MUTEX(conns_mutex);	/* guards the next three */
-static LIST_HEAD(conns);
-static struct svc2_ended ended[SVC2_ENDED];
+DEFINE_MUTEX(svc2_conns_mutex);		/* guards the next three */
+LIST_HEAD(svc2_conns);
+struct svc2_ended svc2_ended[SVC2_ENDED];
 static unsigned int ended_next;
 
 static struct svc2_ended *svc2_conn_note_end(const struct svc2_xprt *sp)
 {
-	struct svc2_ended *ed = &ended[ended_next++ % SVC2_ENDED];
+	struct svc2_ended *ed = &svc2_ended[ended_next++ % SVC2_ENDED];
 
-	lockdep_assert_held(&conns_mutex);
+	lockdep_assert_held(&svc2_conns_mutex);
 	ed->ed_net = sp->sp_xprt.xpt_net->net_cookie;
 	strscpy(ed->ed_peer, sp->sp_xprt.xpt_remotebuf, sizeof(ed->ed_peer));
 	ed->ed_version = sp->sp_last_vers;
@@ -166,8 +163,8 @@ static struct svc2_ended *svc2_conn_note_end(const struct svc2_xprt *sp)
  */
 void svc2_conn_list(struct svc2_xprt *sp)
 {
-	guard(mutex)(&conns_mutex);
-	list_add_tail(&sp->sp_listed, &conns);
+	guard(mutex)(&svc2_conns_mutex);
+	list_add_tail(&sp->sp_listed, &svc2_conns);
 }
 
 /**
@@ -180,7 +177,7 @@ void svc2_conn_unlist(struct svc2_xprt *sp)
 {
 	char what[96];
 
-	guard(mutex)(&conns_mutex);
+	guard(mutex)(&svc2_conns_mutex);
 	if (list_empty(&sp->sp_listed))
 		return;
 	list_del_init(&sp->sp_listed);
@@ -200,47 +197,13 @@ void svc2_conn_refused(const struct svc2_xprt *sp, int error)
 {
 	struct svc2_ended *ed;
 
-	guard(mutex)(&conns_mutex);
+	guard(mutex)(&svc2_conns_mutex);
 	ed = svc2_conn_note_end(sp);
 	ed->ed_error = error;
 	ed->ed_end = (struct rpcrdma2_end){
 		.en_why	= RPCRDMA2_LOSS_NONE,
 		.en_at	= ktime_get_boottime_seconds(),
 	};
-}
-
-/**
- * svc2_conns_each - call a function for each accepted connection
- * @fn: function; the connection may be lost, but is not destroyed meanwhile
- * @arg: for @fn
- *
- * Context: any task; may sleep.
- */
-void svc2_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg)
-{
-	struct svc2_xprt *sp;
-
-	guard(mutex)(&conns_mutex);
-	list_for_each_entry(sp, &conns, sp_listed)
-		fn(sp, arg);
-}
-
-/**
- * svc2_ended_each - call a function for each ended or refused connection
- * @fn: function
- * @arg: for @fn
- *
- * Context: any task; may sleep.
- */
-void svc2_ended_each(void (*fn)(const struct svc2_ended *ed, void *arg),
-		     void *arg)
-{
-	unsigned int i;
-
-	guard(mutex)(&conns_mutex);
-	for (i = 0; i < SVC2_ENDED; i++)
-		if (ended[i].ed_net)
-			fn(&ended[i], arg);
 }
 
 /*
@@ -515,12 +478,6 @@ static void svc2_pages_uncharge(struct svc2_xprt *sp, unsigned int pages)
 		svc2_unthrottle(sp);
 }
 
-static void svc2_pages_recheck(struct svc2_xprt *sp, void *unused)
-{
-	guard(spinlock)(&svc2_pages_lock);
-	svc2_pages_uncharge(sp, 0);
-}
-
 /**
  * svc2_memory_default - compute a sixteenth of the memory, in KiB
  *
@@ -552,24 +509,15 @@ unsigned int svc2_connections_default(void)
 void svc2_pages_set(void)
 {
 	unsigned long kib = rpcrdma2_param(&svc2_transfer_memory);
+	struct svc2_xprt *sp;
 
 	scoped_guard(spinlock, &svc2_pages_lock)
 		WRITE_ONCE(svc2_pages_most,
 			   max_t(long, kib >> (PAGE_SHIFT - 10), SVC2_PAGES_MIN));
-	svc2_conns_each(svc2_pages_recheck, NULL);
-}
-
-/**
- * svc2_pages_init - initialize the quota of a connection
- * @sp: connection
- *
- * Context: CM handler.
- */
-void svc2_pages_init(struct svc2_xprt *sp)
-{
-	INIT_LIST_HEAD(&sp->sp_quota.qu_calls);
-	INIT_LIST_HEAD(&sp->sp_quota.qu_starved);
-	INIT_LIST_HEAD(&sp->sp_quota.qu_gss);
+	guard(mutex)(&svc2_conns_mutex);
+	list_for_each_entry(sp, &svc2_conns, sp_listed)
+		scoped_guard(spinlock, &svc2_pages_lock)
+			svc2_pages_uncharge(sp, 0);
 }
 
 static struct svc2_address *svc2_address_find(const struct sockaddr *sa)
@@ -597,16 +545,20 @@ static int svc2_address_may_connect(const struct svc2_address *ad)
 
 /**
  * svc2_address_get - count a connection for its address
- * @sp: connection; sets qu_address
+ * @sp: connection; initializes its quota
  *
  * Return: 0; -EUSERS at the limit of the address; -ENFILE at the limit of all
  * connections; or -ENOMEM.
  */
 int svc2_address_get(struct svc2_xprt *sp)
 {
+	struct svc2_quota *qu = &sp->sp_quota;
 	struct svc2_address *new, *ad;
 	int ret;
 
+	INIT_LIST_HEAD(&qu->qu_calls);
+	INIT_LIST_HEAD(&qu->qu_starved);
+	INIT_LIST_HEAD(&qu->qu_gss);
 	new = kzalloc(sizeof(*new), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
@@ -625,7 +577,7 @@ int svc2_address_get(struct svc2_xprt *sp)
 		}
 		ad->ad_conns++;
 		svc2_addresses_conns++;
-		sp->sp_quota.qu_address = ad;
+		qu->qu_address = ad;
 	}
 	if (ad != new)
 		kfree(new);
@@ -813,11 +765,12 @@ void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls)
 
 /**
  * svc2_pages_show - show the memory of payload, in total and by address
- * @seq: destination
+ * @seq: file in debugfs
+ * @unused: unused
  *
- * Context: reader of the file.
+ * Return: 0.
  */
-void svc2_pages_show(struct seq_file *seq)
+int svc2_pages_show(struct seq_file *seq, void *unused)
 {
 	struct svc2_address *ad;
 
@@ -832,6 +785,7 @@ void svc2_pages_show(struct seq_file *seq)
 		seq_printf(seq, "address %pISc connections %u bytes %llu\n",
 			   &ad->ad_addr, ad->ad_conns,
 			   (u64)ad->ad_pages << PAGE_SHIFT);
+	return 0;
 }
 
 /*

@@ -179,7 +179,8 @@ void svc2_txs_destroy(struct svc2_xprt *sp)
 		svc2_tx_free(sp, tx);
 }
 
-static void svc2_trim(struct svc2_xprt *sp, void *more)
+/* Return: whether contexts or regions are left to free later. */
+static bool svc2_trim(struct svc2_xprt *sp)
 {
 	unsigned long since = jiffies - SVC2_TRIM_TIME;
 	unsigned int regions, stay = 0;
@@ -208,16 +209,18 @@ static void svc2_trim(struct svc2_xprt *sp, void *more)
 	}
 	regions = rpcrdma2_regions_trim(&sp->sp_conn, SVC2_BACKWARD_REGIONS);
 	svc2_count_add(mrs_trimmed, regions);
-	if (atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE ||
-	    READ_ONCE(sp->sp_conn.co_regions.rg_num) > SVC2_BACKWARD_REGIONS)
-		*(bool *)more = true;
+	return atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE ||
+	       READ_ONCE(sp->sp_conn.co_regions.rg_num) > SVC2_BACKWARD_REGIONS;
 }
 
 static void svc2_txs_trim(struct work_struct *work)
 {
+	struct svc2_xprt *sp;
 	bool more = false;
 
-	svc2_conns_each(svc2_trim, &more);
+	scoped_guard(mutex, &svc2_conns_mutex)
+		list_for_each_entry(sp, &svc2_conns, sp_listed)
+			more |= svc2_trim(sp);
 	if (more)
 		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
 }

@@ -389,7 +389,9 @@ struct svc2_tx {
 	struct ib_sge		tx_sge[];	/* gather list of tx_wr */
 };
 
-/* A connection that has ended */
+/* ended or refused connections that are remembered */
+#define SVC2_ENDED	32
+
 struct svc2_ended {
 	u64			ed_net;		/* cookie, 0 if unused */
 	char			ed_peer[sizeof_field(struct svc_xprt,
@@ -770,6 +772,10 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length);
 
 /* limits.c */
+/* guards the next two: connections may be lost, but are not freed under it */
+extern struct mutex svc2_conns_mutex;
+extern struct list_head svc2_conns;	/* accepted connections */
+extern struct svc2_ended svc2_ended[SVC2_ENDED];
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
 bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
@@ -777,14 +783,10 @@ void svc2_shortage_end(struct svc2_xprt *sp);
 void svc2_conn_list(struct svc2_xprt *sp);
 void svc2_conn_unlist(struct svc2_xprt *sp);
 void svc2_conn_refused(const struct svc2_xprt *sp, int error);
-void svc2_conns_each(void (*fn)(struct svc2_xprt *sp, void *arg), void *arg);
-void svc2_ended_each(void (*fn)(const struct svc2_ended *ed, void *arg),
-		     void *arg);
 struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp);
 unsigned int svc2_memory_default(void);
 unsigned int svc2_connections_default(void);
 void svc2_pages_set(void);
-void svc2_pages_init(struct svc2_xprt *sp);
 int svc2_address_get(struct svc2_xprt *sp);
 void svc2_address_put(struct svc2_xprt *sp);
 int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
@@ -796,7 +798,7 @@ void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_pages_untrack(struct svc2_msg *call);
 void svc2_pages_deferred(struct svc2_xprt *sp);
 void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls);
-void svc2_pages_show(struct seq_file *seq);
+int svc2_pages_show(struct seq_file *seq, void *unused);
 void svc2_sem_init(struct svc2_sem *sem, struct rpcrdma2_units *units,
 		   unsigned int counter);
 void svc2_sem_open(struct svc2_sem *sem, unsigned int units);

@@ -262,7 +262,6 @@ static struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
 	INIT_LIST_HEAD(&sp->sp_short_q);
-	svc2_pages_init(sp);
 	rpcrdma2_rpool_init(&sp->sp_rpool);
 	sp->sp_rpool.rp_reposted = true;
 	sp->sp_rpool.rp_node = ibdev_to_node(id->device);
