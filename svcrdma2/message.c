@@ -297,14 +297,9 @@ void svc2_spares_hold(struct svc_rqst *rqstp, struct svc2_msg *call)
 	call->sm_nspares = n;
 }
 
-/**
- * svc2_spares_learn - note how many pages a Reply had
- * @sp: connection
- * @call: Call; no effect if it offers memory for the Reply
- * @pages: pages of the Reply without that of its head
- */
-void svc2_spares_learn(struct svc2_xprt *sp, const struct svc2_msg *call,
-		       unsigned int pages)
+/* Notes how many pages a Reply had, without that of its head. */
+static void svc2_spares_learn(struct svc2_xprt *sp, const struct svc2_msg *call,
+			      unsigned int pages)
 {
 	unsigned int now = READ_ONCE(sp->sp_spares), next;
 
@@ -321,14 +316,8 @@ static void svc2_spares_free(struct svc2_msg *call)
 	call->sm_nspares = 0;
 }
 
-/**
- * svc2_spares_put - release the held pages
- * @call: Call that gets no Reply, or was deferred: the thread that held its
- *	pages has used them since, and the device may read them
- *
- * Context: any task.
- */
-void svc2_spares_put(struct svc2_msg *call)
+/* Releases held pages: the thread that had them has used them since. */
+static void svc2_spares_put(struct svc2_msg *call)
 {
 	unsigned int i;
 
@@ -337,22 +326,17 @@ void svc2_spares_put(struct svc2_msg *call)
 	svc2_spares_free(call);
 }
 
-/**
- * svc2_spares_return - give a thread its pages back, in place of the Reply's
- * @call: Call whose Reply is posted
- * @pages: pages of the thread without that of the head; the first @count are
- *	the Reply's
- * @count: number of pages of the Reply
- * @taken: a send context has them; otherwise they are released already
- *
- * Return: true if no entry of @pages is empty.
+/*
+ * Returns held pages to the thread's array, without that of the head, whose
+ * first @count are the Reply's: a context has them (@taken), or they are
+ * released already. Return: true if no entry of @pages is empty.
  */
-bool svc2_spares_return(struct svc2_msg *call, struct page **pages,
-			unsigned int count, bool taken)
+static bool svc2_spares_return(struct svc2_msg *call, struct page **pages,
+			       unsigned int count, bool taken)
 {
 	unsigned int i, back = min(count, call->sm_nspares);
+	bool full = back == count;
 	struct page *page;
-	bool full = true;
 
 	for (i = 0; i < back; i++) {
 		page = call->sm_spares[i];
@@ -364,10 +348,8 @@ bool svc2_spares_return(struct svc2_msg *call, struct page **pages,
 		}
 		pages[i] = page;
 	}
-	if (count > back) {
+	if (count > back)
 		memset(pages + back, 0, (count - back) * sizeof(*pages));
-		full = false;
-	}
 	/*
 	 * nfsd may have replaced pages behind the Reply, too: a result that does
 	 * not fit truncates it. No page of a file may stay with the thread.
@@ -378,6 +360,32 @@ bool svc2_spares_return(struct svc2_msg *call, struct page **pages,
 	}
 	svc2_spares_free(call);
 	return full;
+}
+
+/**
+ * svc2_reply_put_pages - release the pages of a Reply, and return held ones
+ * @rqstp: thread whose Reply is posted
+ * @call: its Call
+ * @head: a send context has taken the page of the head
+ * @pages: it has taken the other pages
+ */
+void svc2_reply_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
+			  bool head, bool pages)
+{
+	struct page **rest = rqstp->rq_respages + 1;
+	unsigned int count = max_t(long, rqstp->rq_next_page - rest, 0);
+	bool full;
+
+	if (head)
+		rqstp->rq_respages[0] = NULL;
+	if (count && !pages)
+		release_pages(rest, count);
+	svc2_spares_learn(svc2_from_xprt(rqstp->rq_xprt), call, count);
+	/* a Call that was deferred holds pages of another thread */
+	if (unlikely(rqstp->rq_deferred))
+		svc2_spares_put(call);
+	full = svc2_spares_return(call, rest, count, pages);
+	rpcrdma2_rqst_reply_taken(rqstp, head ? 0 : full ? 1 + count : 1);
 }
 
 static void svc2_msg_read_from(struct svc2_xprt *sp, struct svc2_msg *msg,

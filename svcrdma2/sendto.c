@@ -486,7 +486,7 @@ static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 
 /*
  * Takes the pages of a Reply that the device reads (R4). They stay in the
- * thread's array until svc2_put_pages(). Return: 0; -ENOMEM with nothing
+ * thread's array until svc2_reply_put_pages(). Return: 0; -ENOMEM with nothing
  * changed, for a transient shortage.
  */
 static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
@@ -514,29 +514,6 @@ static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 	memcpy(tx->tx_pages, pages, held * sizeof(*pages));
 	tx->tx_npages = held;
 	return 0;
-}
-
-/*
- * Releases the pages of a Reply, unless a context has taken them, and gives the
- * thread its own back. @head, @pages: what the context has taken
- */
-static void svc2_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
-			   bool head, bool pages)
-{
-	struct page **rest = rqstp->rq_respages + 1;
-	unsigned int count = max_t(long, rqstp->rq_next_page - rest, 0);
-	bool full;
-
-	if (head)
-		rqstp->rq_respages[0] = NULL;
-	if (count && !pages)
-		release_pages(rest, count);
-	svc2_spares_learn(svc2_from_xprt(rqstp->rq_xprt), call, count);
-	/* a Call that was deferred holds pages of another thread */
-	if (unlikely(rqstp->rq_deferred))
-		svc2_spares_put(call);
-	full = svc2_spares_return(call, rest, count, pages);
-	rpcrdma2_rqst_reply_taken(rqstp, head ? 0 : full ? 1 + count : 1);
 }
 
 /**
@@ -849,7 +826,7 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 		svc2_tx_reset(sp, tx);
 		return -EAGAIN;
 	}
-	svc2_put_pages(rqstp, call, head, pages);
+	svc2_reply_put_pages(rqstp, call, head, pages);
 	return ret;
 }
 

@@ -742,11 +742,8 @@ int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *call,
 int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_spares_hold(struct svc_rqst *rqstp, struct svc2_msg *call);
-void svc2_spares_learn(struct svc2_xprt *sp, const struct svc2_msg *call,
-		       unsigned int pages);
-void svc2_spares_put(struct svc2_msg *call);
-bool svc2_spares_return(struct svc2_msg *call, struct page **pages,
-			unsigned int count, bool taken);
+void svc2_reply_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
+			  bool head, bool pages);
 void svc2_messages_flush(struct svc2_xprt *sp);
 void svc2_lost_note(struct svc2_xprt *sp, u32 xid);
 bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);

@@ -56,6 +56,8 @@ struct svc_rqst {
 	struct svc_serv	*rq_server;
 	struct page	**rq_pages;
 	struct page	**rq_respages;
+	struct page	**rq_next_page;
+	void		*rq_deferred;
 	int		rq_prot;
 	struct xdr_buf	rq_arg;
 };
@@ -63,6 +65,7 @@ struct svc_rqst {
 #define svc_serv_maxpages(serv) \
 	((unsigned long)DIV_ROUND_UP((serv)->sv_max_mesg, PAGE_SIZE) + 3)
 #define rpcrdma2_rqst_call_taken(rqstp, end)	((void)0)
+#define rpcrdma2_rqst_reply_taken(rqstp, first)	((void)(first))
 #define svc_xprt_copy_addrs(rqstp, xprt)	((void)0)
 #define svc_xprt_enqueue(xprt) \
 	must_not(!test_bit(XPT_BUSY, &(xprt)->xpt_flags))
