@@ -102,13 +102,9 @@ void svc2_shortage_end(struct svc2_xprt *sp)
  * @tries: number of retries so far; 0 before the first call
  * @ret: result of the last attempt; -ENOTCONN when the connection is lost
  *
- * An error in place of a Reply ends the RPC at the requester, perhaps after a
- * procedure that is not idempotent has been carried out. After the loss of the
- * connection the requester sends the Call again, and the reply cache answers
- * it. So a transient shortage never becomes an error (C-093). -EIO comes from a
- * failed DMA mapping, and -EAGAIN from rdma_rw when a pool of memory regions is
- * empty, which only the kernel's force_mr makes possible: those for RDMA Reads
- * are counted (sp_mr_sem).
+ * C-093: a transient shortage never becomes an error, which would end an RPC
+ * that is perhaps carried out. After the loss of the connection the requester
+ * sends the Call again, and the reply cache answers it.
  *
  * Return: true, after SVC2_SHORTAGE_PAUSE, to try again; otherwise @ret is the
  * final result.
@@ -207,16 +203,10 @@ void svc2_conn_refused(const struct svc2_xprt *sp, int error)
 }
 
 /*
- * The address by which a peer is counted, where a limit is that of an address;
- * "Memory of the server" in Documentation/architecture.rst has the reasons.
- *
- * With iWARP it is the address of a TCP connection. With InfiniBand and RoCE
- * the peer can write any IP address and any GID into its request to connect,
- * but the answer goes to the LID, or MAC, that the request came from: a peer is
- * counted by that. Of several LIDs of a port, which are consecutive, the first
- * counts. With RoCE a peer behind a router is counted by its GID, to whose
- * owner the router forwards the answer. The interface is no part of the
- * address: on a link with more than one the peer chooses that of its request.
+ * The address by which a peer is counted is one that it cannot choose: that of
+ * its TCP connection with iWARP, its LID or MAC on a link, and with RoCE its GID
+ * behind a router. "Memory of the server" in Documentation/architecture.rst has
+ * the reasons. The interface is no part of it: the peer chooses that.
  */
 
 /* The request has just used the route: there is no need to wait for it. */
@@ -303,32 +293,19 @@ struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
 }
 
 /*
- * Quotas for payload: pages that RDMA Reads fill, and pages that RDMA Writes
- * and Sends read. A peer decides when these come back, and may be
- * unauthenticated; "Memory of the server" in Documentation/architecture.rst.
+ * Quotas for payload, pages that RDMA Reads fill, or RDMA Writes and Sends read:
+ * "Memory of the server" in Documentation/architecture.rst.
  *
- * The pages of a Call are counted before they are taken: pages that its Read
- * chunks fill, and pages that its Reply may have in the memory that it offers.
- * If they exceed the quota (svc2_pages_quota_allows()) the Call waits in the
- * queue of its connection, without a thread; other Calls go on. It gets all of
- * them at once, and before any other resource that another Call can wait for:
- * so a holder of pages never waits for pages. The other resources come back
- * from Calls that wait for no pages, or the connection is lost
- * (SVC2_CHAIN_TIMEOUT).
- *
- * Further pages of a Reply, at most those that fit a Send, are counted when the
- * Reply exists. While a connection exceeds its quota no further message of it
- * is taken up.
+ * A Call gets all pages at once, for its Read chunks and for its Reply, before
+ * any other resource that another Call can wait for: so a holder of pages never
+ * waits for pages. The other resources come back from Calls that wait for no
+ * pages, or the connection is lost (SVC2_CHAIN_TIMEOUT).
  *
  * A connection that holds no pages and waits is starved: until it has its pages
  * only small requests bypass it (svc2_pages_is_small()), and released pages
  * are kept for it. Addresses are served round robin, and so are the connections
  * of an address. A connection that waits for others of its address blocks that
  * address only; one that holds pages needs no turn.
- *
- * A Call with counted pages is not deferred for an upcall, which may take
- * minutes: see svc2_deliver(). If decryption by RPCSEC_GSS defeats that, it
- * gives its pages back and ends the connection (svc2_pages_deferred()).
  */
 
 /* minimum that allows the largest Calls */
@@ -502,7 +479,7 @@ unsigned int svc2_connections_default(void)
 }
 
 /**
- * svc2_pages_set - apply the module parameter transfer_memory
+ * svc2_pages_set - apply transfer_memory; starved connections may get pages
  *
  * Context: module init, write of the parameter; may sleep.
  */
@@ -712,12 +689,12 @@ void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call)
  * svc2_pages_deferred - end the connection if this thread's Call was deferred
  * @sp: connection; the thread has finished its work, and has no Call
  *
- * S46: the Call counts pages until its upcall is over, and the RPC layer drops
- * it only then. So the count comes back here, and the requester sends the Call
- * again on another connection. A second thread may have resumed the Call by
- * now: its Reply is counted when it exists, or has taken the Call off the list.
- * The data of its Read chunks, 64 KiB at most where decryption left none in
- * pages, stays until then, for each of the 300 Calls that the RPC layer defers.
+ * S46: the upcall may take minutes, and svc2_deliver() could not prevent it. So
+ * the count comes back here, and the requester sends the Call again on another
+ * connection. A second thread may have resumed the Call by now: its Reply is
+ * counted when it exists, or has taken the Call off the list. The data of its
+ * Read chunks, 64 KiB at most where decryption left none in pages, stays until
+ * the upcall is over, for each of the 300 Calls that the RPC layer defers.
  */
 void svc2_pages_deferred(struct svc2_xprt *sp)
 {
@@ -792,20 +769,17 @@ int svc2_pages_show(struct seq_file *seq, void *unused)
  * Semaphores: FIFO wait queues for a connection's scarce resources, which are
  * Send Queue entries, send contexts and memory regions.
  *
- * If there are too few units a waiter joins the queue: the Call, for its RDMA
- * Reads or before it is carried out, so that its thread is free; else the
- * thread, in front of the Calls. While there are waiters only single Sends and
- * the work requests of callbacks may bypass them, and no messages are taken up
- * except those that the waiters may wait for (svc2_may_receive()). So small
- * chains do not starve a large one, and no thread spins.
+ * A Call waits without a thread, for its RDMA Reads or before it is carried out;
+ * a thread waits in front of the Calls. While there are waiters only single
+ * Sends and the work requests of callbacks may bypass them, and no messages are
+ * taken up except those that the waiters may wait for (svc2_may_receive()). So
+ * small chains do not starve a large one.
  *
  * No waiter holds a resource that is needed by the completions which serve the
  * queue, so there is always progress while the connection lives. When it is
  * lost the threads are woken, and leave; Calls are freed with the connection.
- * At the limit of a thread's wait it is closed (SVC2_STALL_TIMEOUT).
  *
- * A Reply has its Send Queue entries before its Call is carried out
- * (svc2_sq_reserve()). A thread waits with a Reply that takes more than its
+ * Threads wait for Send Queue entries with a Reply that takes more than its
  * chunk list allows for, or was planned again (C-034); with LOCAL_INVs for a
  * callback; and with a single Send where the device's queues are too small for
  * all.
@@ -1025,11 +999,9 @@ void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
  * @spare: units to leave for single Sends
  * @held: where to store the number of units that @call has
  *
- * A peer decides when units come back, so no thread waits: svc2_msg_ready()
- * queues the Call for one when it has its units.
- *
  * Return: 0 when the units are the Call's; -EINPROGRESS when it waits, and
- * belongs to the semaphore (R2); -ENOTCONN when the connection is lost.
+ * belongs to the semaphore (R2), until svc2_msg_ready() queues it with them;
+ * -ENOTCONN when the connection is lost.
  */
 int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
 		       struct svc2_msg *call, unsigned int units,
@@ -1061,12 +1033,9 @@ int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
  * besides those in hand, which xpt_nr_rqsts counts. A posted Reply may count on
  * both sides until its thread releases it; then the RPC layer checks again.
  *
- * A Call on sp_start_q needs none of this: its RDMA Reads can begin. It must be
- * taken up, because the waiters may wait for the resources that it holds. For
- * the same reason a Call on sp_ready_q is taken up, when there is a send
- * context for it: it may have entries of the Send Queue, or payload while the
- * connection exceeds its quota. A Call that the RPC layer has deferred for an
- * upcall may have a few entries, and no payload.
+ * Calls that the waiters may wait for are taken up all the same: one on
+ * sp_start_q, whose RDMA Reads can begin; and where there is a send context, one
+ * on sp_ready_q, or one that was deferred for an upcall.
  */
 static bool svc2_may_receive(const struct svc2_xprt *sp)
 {
@@ -1089,10 +1058,8 @@ static bool svc2_may_receive(const struct svc2_xprt *sp)
 
 /**
  * svc2_has_wspace - implement ->xpo_has_wspace
- * @xprt: connection
- *
- * When there is room again svc2_unthrottle() queues the connection, or the RPC
- * layer does when a thread is done with a Call.
+ * @xprt: connection; queued again by svc2_unthrottle(), or by the RPC layer when
+ *	a thread is done with a Call
  *
  * Context: any, even atomic.
  * Return: 0 when no thread may take up another message.
@@ -1112,9 +1079,7 @@ int svc2_has_wspace(struct svc_xprt *xprt)
 /*
  * Posting to the Send Queue (rpcrdma2/conn.h), and the limits on its entries.
  *
- * A peer decides when entries come back. So Calls wait without a thread, for
- * the entries of their RDMA Reads, and before they are carried out for those
- * that their Reply may take. A few entries are reserved for callbacks, whose
+ * A peer decides when entries come back. A few are reserved for callbacks, whose
  * RPC task cannot wait, and waiters leave one for each send context: a single
  * Send, and its thread, never wait for a peer. A Call that has entries does not
  * wait for pages or memory regions, perhaps for a send context
@@ -1301,15 +1266,13 @@ int svc2_sq_post(struct svc2_xprt *sp, struct rpcrdma2_post *post,
  * @sp: connection; closed when there are too few for too long
  * @wrs: number of entries
  *
- * The entries that Replies leave are nearly always enough. A waiter leaves more
- * of them, because Sends complete meanwhile and are posted again.
- *
  * Context, return: as svc2_sem_take().
  */
 int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs)
 {
 	if (likely(svc2_sq_take_backward(sp, wrs, true)))
 		return 0;
+	/* Sends complete meanwhile, and are posted again */
 	return svc2_sem_take(sp, &sp->sp_sq_sem, wrs, sp->sp_sq_spare);
 }
 
