@@ -121,7 +121,7 @@ static void set_total(long pages)
 	svc2_transfer_memory.pm_value = pages << (PAGE_SHIFT - 10);
 	for (i = 0; i < CONNS; i++)
 		if (fixture.peers[i].sp.sp_quota.qu_address)
-			svc2_conn_list(&fixture.peers[i].sp);
+			list_add_tail(&fixture.peers[i].sp.sp_listed, &svc2_conns);
 	svc2_pages_set();
 	for (i = 0; i < CONNS; i++)
 		if (fixture.peers[i].sp.sp_quota.qu_address)

@@ -6,7 +6,7 @@
 #include "svcrdma2.h"
 
 /*
- * /proc/net/rpc/svcrdma2 has a line for each connection of limits.c: key=value,
+ * /proc/net/rpc/svcrdma2 has a line for each connection, of key=value pairs
  * without blanks in a value. The file does not need debugfs, exists in each
  * network namespace, and is readable by all, as its neighbours are. New keys
  * are added at the end.

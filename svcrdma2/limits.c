@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The list of connections, and their limits: wakeup of threads, the address by
- * which a peer is counted, quotas for payload, wait queues for scarce resources
+ * Limits of connections: wakeup of threads, the address by which a peer is
+ * counted, quotas for payload, wait queues for scarce resources
  */
-#include <linux/ktime.h>
 #include <linux/seq_file.h>
 
 #include <linux/sunrpc/addr.h>
-
-#include <net/net_namespace.h>
 
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -136,71 +133,8 @@ static void svc2_unthrottle(struct svc2_xprt *sp)
 		svc_xprt_enqueue(&sp->sp_xprt);
 }
 
-DEFINE_MUTEX(svc2_conns_mutex);		/* guards the next three */
+DEFINE_MUTEX(svc2_conns_mutex);		/* guards the next */
 LIST_HEAD(svc2_conns);
-struct svc2_ended svc2_ended[SVC2_ENDED];
-static unsigned int ended_next;
-
-static struct svc2_ended *svc2_conn_note_end(const struct svc2_xprt *sp)
-{
-	struct svc2_ended *ed = &svc2_ended[ended_next++ % SVC2_ENDED];
-
-	lockdep_assert_held(&svc2_conns_mutex);
-	ed->ed_net = sp->sp_xprt.xpt_net->net_cookie;
-	strscpy(ed->ed_peer, sp->sp_xprt.xpt_remotebuf, sizeof(ed->ed_peer));
-	ed->ed_version = sp->sp_last_vers;
-	ed->ed_error = 0;
-	return ed;
-}
-
-/**
- * svc2_conn_list - list a connection that is accepted
- * @sp: connection
- */
-void svc2_conn_list(struct svc2_xprt *sp)
-{
-	guard(mutex)(&svc2_conns_mutex);
-	list_add_tail(&sp->sp_listed, &svc2_conns);
-}
-
-/**
- * svc2_conn_unlist - undo svc2_conn_list(), if it was called; record the end
- * @sp: connection
- *
- * Context: ->xpo_free.
- */
-void svc2_conn_unlist(struct svc2_xprt *sp)
-{
-	char what[96];
-
-	guard(mutex)(&svc2_conns_mutex);
-	if (list_empty(&sp->sp_listed))
-		return;
-	list_del_init(&sp->sp_listed);
-	snprintf(what, sizeof(what), "of client %s",
-		 sp->sp_xprt.xpt_remotebuf);
-	svc2_count_ended(rpcrdma2_conn_ended(&sp->sp_conn,
-					     &svc2_conn_note_end(sp)->ed_end,
-					     "svcrdma2", what));
-}
-
-/**
- * svc2_conn_refused - record that a connection was not accepted
- * @sp: connection
- * @error: reason, a negative errno
- */
-void svc2_conn_refused(const struct svc2_xprt *sp, int error)
-{
-	struct svc2_ended *ed;
-
-	guard(mutex)(&svc2_conns_mutex);
-	ed = svc2_conn_note_end(sp);
-	ed->ed_error = error;
-	ed->ed_end = (struct rpcrdma2_end){
-		.en_why	= RPCRDMA2_LOSS_NONE,
-		.en_at	= ktime_get_boottime_seconds(),
-	};
-}
 
 /*
  * The address by which a peer is counted is one that it cannot choose: that of

@@ -6,9 +6,9 @@
  * recvfrom.c, the RPC layer, sendto.c (its Reply, or an RDMA2_ERROR, and the
  * Send). Below these are grant.c (number and size of Receives), limits.c
  * (entries of the Send Queue and other scarce resources, payload quotas, wakeup
- * of svc threads, the list of connections) and the core. recvfrom.c also
- * answers property messages, and passes Replies to callbacks to backchannel.c,
- * where callbacks begin, too. transport.c has listeners and connections.
+ * of svc threads) and the core. recvfrom.c also answers property messages, and
+ * passes Replies to callbacks to backchannel.c, where callbacks begin, too.
+ * transport.c has listeners and connections.
  *
  * Contexts, by their names in the comments. Without one a function that another
  * file calls runs in an svc thread, and may sleep; if its name ends in _init or
@@ -491,7 +491,7 @@ enum {
 struct svc2_xprt {
 	struct svc_xprt		sp_xprt;
 	unsigned long		sp_flags;	/* SVC2_F bits */
-	struct list_head	sp_listed;	/* on the list of all */
+	struct list_head	sp_listed;	/* on svc2_conns */
 
 	/* valid while sp_pending or sp_reap holds a reference on it */
 	struct svc2_listener	*sp_listener;
@@ -716,6 +716,8 @@ extern struct rpcrdma2_param svc2_versions;
 extern struct rpcrdma2_param svc2_backward;
 
 /* transport.c */
+/* the last ones, as a ring; under svc2_conns_mutex */
+extern struct svc2_ended svc2_ended[SVC2_ENDED];
 extern struct svc_xprt_class svc2_class;
 extern struct svc_xprt_class svc2_rdma_class;
 
@@ -769,17 +771,13 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			unsigned int length);
 
 /* limits.c */
-/* guards the next two: connections may be lost, but are not freed under it */
+/* guards the next: connections may be lost, but are not freed under it */
 extern struct mutex svc2_conns_mutex;
 extern struct list_head svc2_conns;	/* accepted connections */
-extern struct svc2_ended svc2_ended[SVC2_ENDED];
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
 bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_shortage_end(struct svc2_xprt *sp);
-void svc2_conn_list(struct svc2_xprt *sp);
-void svc2_conn_unlist(struct svc2_xprt *sp);
-void svc2_conn_refused(const struct svc2_xprt *sp, int error);
 struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp);
 unsigned int svc2_memory_default(void);
 unsigned int svc2_connections_default(void);

@@ -14,10 +14,13 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/wait_bit.h>
 
 #include <linux/sunrpc/addr.h>
+
+#include <net/net_namespace.h>
 
 #include <rdma/rw.h>
 
@@ -25,6 +28,51 @@
 
 #include "svcrdma2.h"
 #include "trace.h"
+
+struct svc2_ended svc2_ended[SVC2_ENDED];
+
+static struct svc2_ended *svc2_conn_note_end(const struct svc2_xprt *sp)
+{
+	static unsigned int next;
+	struct svc2_ended *ed = &svc2_ended[next++ % SVC2_ENDED];
+
+	lockdep_assert_held(&svc2_conns_mutex);
+	ed->ed_net = sp->sp_xprt.xpt_net->net_cookie;
+	strscpy(ed->ed_peer, sp->sp_xprt.xpt_remotebuf, sizeof(ed->ed_peer));
+	ed->ed_version = sp->sp_last_vers;
+	ed->ed_error = 0;
+	return ed;
+}
+
+/* Takes a connection off the list, if it was accepted, and records its end. */
+static void svc2_conn_unlist(struct svc2_xprt *sp)
+{
+	char what[96];
+
+	guard(mutex)(&svc2_conns_mutex);
+	if (list_empty(&sp->sp_listed))
+		return;
+	list_del_init(&sp->sp_listed);
+	snprintf(what, sizeof(what), "of client %s",
+		 sp->sp_xprt.xpt_remotebuf);
+	svc2_count_ended(rpcrdma2_conn_ended(&sp->sp_conn,
+					     &svc2_conn_note_end(sp)->ed_end,
+					     "svcrdma2", what));
+}
+
+/* Records that a connection was not accepted. */
+static void svc2_conn_refused(const struct svc2_xprt *sp, int error)
+{
+	struct svc2_ended *ed;
+
+	guard(mutex)(&svc2_conns_mutex);
+	ed = svc2_conn_note_end(sp);
+	ed->ed_error = error;
+	ed->ed_end = (struct rpcrdma2_end){
+		.en_why	= RPCRDMA2_LOSS_NONE,
+		.en_at	= ktime_get_boottime_seconds(),
+	};
+}
 
 /*
  * Connections wait on ls_pending until an svc thread accepts them; meanwhile
@@ -484,9 +532,11 @@ static int svc2_conn_setup(struct svc2_xprt *sp)
 		ret = svc2_grant_fill(sp, 0);
 	if (!ret)
 		ret = svc2_conn_accept(sp);
-	if (!ret)
-		svc2_conn_list(sp);
-	return ret;
+	if (ret)
+		return ret;
+	guard(mutex)(&svc2_conns_mutex);
+	list_add_tail(&sp->sp_listed, &svc2_conns);
+	return 0;
 }
 
 /*
