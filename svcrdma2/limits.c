@@ -138,9 +138,9 @@ LIST_HEAD(svc2_conns);
 
 /*
  * The address by which a peer is counted is one that it cannot choose: that of
- * its TCP connection with iWARP, its LID or MAC on a link, and with RoCE its GID
- * behind a router. "Memory of the server" in Documentation/architecture.rst has
- * the reasons. The interface is no part of it: the peer chooses that.
+ * its TCP connection with iWARP, its LID or MAC on a link, and with RoCE its
+ * GID behind a router. "Memory of the server" in Documentation/architecture.rst
+ * has the reasons. The interface is no part of it: the peer chooses that.
  */
 
 /* The request has just used the route: there is no need to wait for it. */
@@ -227,8 +227,8 @@ struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
 }
 
 /*
- * Quotas for payload, pages that RDMA Reads fill, or RDMA Writes and Sends read:
- * "Memory of the server" in Documentation/architecture.rst.
+ * Quotas for payload, pages that RDMA Reads fill, or RDMA Writes and Sends
+ * read: "Memory of the server" in Documentation/architecture.rst.
  *
  * A Call gets all pages at once, for its Read chunks and for its Reply, before
  * any other resource that another Call can wait for: so a holder of pages never
@@ -703,11 +703,11 @@ int svc2_pages_show(struct seq_file *seq, void *unused)
  * Semaphores: FIFO wait queues for a connection's scarce resources, which are
  * Send Queue entries, send contexts and memory regions.
  *
- * A Call waits without a thread, for its RDMA Reads or before it is carried out;
- * a thread waits in front of the Calls. While there are waiters only single
- * Sends and the work requests of callbacks may bypass them, and no messages are
- * taken up except those that the waiters may wait for (svc2_may_receive()). So
- * small chains do not starve a large one.
+ * A Call waits without a thread, for its RDMA Reads or before it is carried
+ * out; a thread waits in front of the Calls. While there are waiters only
+ * single Sends and the work requests of callbacks may bypass them, and no
+ * messages are taken up except those that the waiters may wait for
+ * (svc2_may_receive()). So small chains do not starve a large one.
  *
  * No waiter holds a resource that is needed by the completions which serve the
  * queue, so there is always progress while the connection lives. When it is
@@ -968,8 +968,8 @@ int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
  * both sides until its thread releases it; then the RPC layer checks again.
  *
  * Calls that the waiters may wait for are taken up all the same: one on
- * sp_start_q, whose RDMA Reads can begin; and where there is a send context, one
- * on sp_ready_q, or one that was deferred for an upcall.
+ * sp_start_q, whose RDMA Reads can begin; and where there is a send context,
+ * one on sp_ready_q, or one that was deferred for an upcall.
  */
 static bool svc2_may_receive(const struct svc2_xprt *sp)
 {
@@ -992,8 +992,8 @@ static bool svc2_may_receive(const struct svc2_xprt *sp)
 
 /**
  * svc2_has_wspace - implement ->xpo_has_wspace
- * @xprt: connection; queued again by svc2_unthrottle(), or by the RPC layer when
- *	a thread is done with a Call
+ * @xprt: connection; svc2_unthrottle() queues it again, or the RPC layer when a
+ *	thread is done with a Call
  *
  * Context: any, even atomic.
  * Return: 0 when no thread may take up another message.
@@ -1013,10 +1013,10 @@ int svc2_has_wspace(struct svc_xprt *xprt)
 /*
  * Posting to the Send Queue (rpcrdma2/conn.h), and the limits on its entries.
  *
- * A peer decides when entries come back. A few are reserved for callbacks, whose
- * RPC task cannot wait, and waiters leave one for each send context: a single
- * Send, and its thread, never wait for a peer. A Call that has entries does not
- * wait for pages or memory regions, perhaps for a send context
+ * A peer decides when entries come back. A few are reserved for callbacks,
+ * whose RPC task cannot wait, and waiters leave one for each send context: a
+ * single Send, and its thread, never wait for a peer. A Call that has entries
+ * does not wait for pages or memory regions, perhaps for a send context
  * (svc2_may_receive()).
  */
 

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Messages: their Receives, their pages, and their life cycle. */
+/* Messages: their arrival, their pages, and their life cycle. */
 #include <linux/mm.h>
 #include <linux/shrinker.h>
 
 #include <net/net_namespace.h>
 
 #include "svcrdma2.h"
-
-/*
- * Receives are posted in batches, when a full batch is idle: there are enough
- * to spare a batch less one (R6).
- *
- * Three queues wait for threads: sp_start_q first, because other Calls may wait
- * for resources of its Calls, and sp_recv_q last, because the others have
- * waited.
- */
 
 /**
  * svc2_received - implement ->received of the connection
@@ -55,33 +46,12 @@ void svc2_recv_sort(struct svc2_xprt *sp)
 		list_add(&rv->rv_list, &sp->sp_recv_q);
 }
 
-/**
- * svc2_recv_put - put a Receive back
- * @sp: connection it came from
- * @rv: Receive, no longer read
- *
- * A thread that does so while a batch is posted waits, and delays the credit
- * that its Reply returns (R6).
- *
- * Context: svc thread, send CQ, ->xpo_free.
- */
-void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
-{
-	unsigned int n = rpcrdma2_recv_repost(&sp->sp_conn, rv);
-
-	if (!n)
-		return;
-	svc2_count(recv_doorbells);
-	svc2_grant_reposted(sp, n);
-}
-
 /*
  * Pages in which RDMA Reads place a Call: the thread's own, which gets new
  * ones. Where the kernel clears these (init_on_alloc), a WRITE of 1 MiB costs
- * 256 cleared pages that RDMA Reads overwrite. So the pages of a large Call
- * stay together when it is done, one set for each processor, for the next large
- * Call; the kernel gets them back when memory is short. They are not cleared:
- * all bytes in rq_arg come from an RDMA Read or a copy.
+ * 256 cleared pages. So the pages of a large Call stay together when it is
+ * done, one set for each processor, for the next large Call. They are not
+ * cleared: all bytes in rq_arg come from an RDMA Read or a copy.
  */
 
 /* in pages: large Calls have 64 KiB to 1 MiB, and what they have besides */
@@ -256,8 +226,7 @@ void svc2_sinks_exit(void)
 
 /*
  * Pages of the thread for a Reply. nfsd frees them and puts pages of the page
- * cache in their place, and the RPC layer allocates new ones for the next Call:
- * for a READ of 1 MiB, 256 pages, which the kernel may clear (init_on_alloc).
+ * cache in their place, and the RPC layer allocates new ones for the next Call.
  * So the Call holds a reference of each page that its Reply may need, and the
  * thread gets them back when the Reply is posted. These are the pages that the
  * Call offers memory for, or as many as Replies without chunks had of late: for
@@ -351,8 +320,9 @@ static bool svc2_spares_return(struct svc2_msg *call, struct page **pages,
 	if (count > back)
 		memset(pages + back, 0, (count - back) * sizeof(*pages));
 	/*
-	 * nfsd may have replaced pages behind the Reply, too: a result that does
-	 * not fit truncates it. No page of a file may stay with the thread.
+	 * nfsd may have replaced pages behind the Reply, too: a result that
+	 * does not fit truncates it. No page of a file may stay with the
+	 * thread.
 	 */
 	for (; i < call->sm_nspares; i++) {
 		put_page(pages[i]);
@@ -386,91 +356,6 @@ void svc2_reply_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
 		svc2_spares_put(call);
 	full = svc2_spares_return(call, rest, count, pages);
 	rpcrdma2_rqst_reply_taken(rqstp, head ? 0 : full ? 1 + count : 1);
-}
-
-static void svc2_msg_read_from(struct svc2_xprt *sp, struct svc2_msg *msg,
-			       void *base, u32 room)
-{
-	const struct rpcrdma2_recv *rv = msg->sm_recv;
-
-	rpcrdma2_msg_read(&msg->sm_msg, base, room, rv->rv_len, rv->rv_handle,
-			  &sp->sp_ex);
-}
-
-#ifdef RPCRDMA2_STRETCHES
-static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
-{
-	svc2_msg_read_from(sp, msg, msg->sm_recv->rv_buf,
-			   msg->sm_recv->rv_len);
-	return true;
-}
-#else
-/* Decodes a contiguous copy. Return: false when the connection is lost. */
-static bool svc2_msg_read_copy(struct svc2_xprt *sp, struct svc2_msg *msg)
-{
-	struct kvec copy = { .iov_len = msg->sm_recv->rv_len };
-	unsigned int tries = 0;
-	struct xdr_buf buf;
-	int ret;
-
-	do {
-		copy.iov_base = kvmalloc(copy.iov_len, GFP_KERNEL);
-		ret = copy.iov_base ? 0 : -ENOMEM;
-	} while (svc2_try_again(sp, &tries, &ret));
-	if (ret)
-		return false;
-	xdr_buf_from_iov(&copy, &buf);
-	rpcrdma2_recv_copy(msg->sm_recv, 0, copy.iov_len, &buf, 0);
-	svc2_msg_read_from(sp, msg, copy.iov_base, copy.iov_len);
-	kvfree(copy.iov_base);
-	return true;
-}
-
-/*
- * The header of a valid Call ends in the first page, unless it is full of empty
- * segments. Only property messages, and messages that look malformed in the
- * first page, are read as a whole (S11).
- */
-static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
-{
-	const struct rpcrdma2_msg *mg = &msg->sm_msg;
-
-	svc2_msg_read_from(sp, msg, rpcrdma2_recv_at(msg->sm_recv, 0),
-			   PAGE_SIZE);
-	if (likely(msg->sm_recv->rv_len <= PAGE_SIZE) ||
-	    (!mg->mg_verdict && !rpcrdma2_msg_is_control(mg)))
-		return true;
-	return svc2_msg_read_copy(sp, msg);
-}
-#endif
-
-/**
- * svc2_msg_get - allocate a message for a Receive, and decode it
- * @sp: its connection
- * @rv: Receive it came in
- *
- * Return: a message that owns @rv, or NULL when the connection is lost.
- */
-struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
-{
-	struct svc2_msg *msg;
-	unsigned int tries = 0;
-	int ret;
-
-	do {
-		msg = kmem_cache_alloc(svc2_msg_cache, GFP_KERNEL);
-		ret = msg ? 0 : -ENOMEM;
-	} while (svc2_try_again(sp, &tries, &ret));
-	if (!msg)
-		return NULL;
-
-	memset(msg, 0, offsetof(struct svc2_msg, sm_spares));
-	msg->sm_recv = rv;
-	rpcrdma2_rw_init(&msg->sm_rw, DMA_FROM_DEVICE);
-	if (likely(svc2_msg_read(sp, msg)))
-		return msg;
-	kmem_cache_free(svc2_msg_cache, msg);
-	return NULL;
 }
 
 /**
@@ -558,11 +443,11 @@ int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
 }
 
 /*
- * S46: a Call with counted pages is not deferred, because an upcall may take
- * minutes: the RPC layer does not defer a Call with data in pages. So if all of
- * it is in the head, its last word goes to the beginning of a page: the first
- * of its Receive, in place of the decoded header; or the second one, if the
- * Call was moved to the start of the first.
+ * S46: a Call with counted pages must not be deferred, because an upcall may
+ * take minutes, and the RPC layer defers no Call with data in pages. So if all
+ * of it is in the head, its last word goes to the beginning of a page: the
+ * first of its Receive, in place of the decoded header; or the second one, if
+ * the Call was moved to the start of the first.
  */
 static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
 {
@@ -603,45 +488,14 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	return rqstp->rq_arg.len;
 }
 
-/**
- * svc2_messages_flush - free the messages that wait for a thread
- * @sp: connection whose queue pair has been drained
- *
- * Context: ->xpo_free.
- */
-void svc2_messages_flush(struct svc2_xprt *sp)
-{
-	struct svc2_msg *msg, *next_msg;
-	struct rpcrdma2_recv *rv, *next;
-	LIST_HEAD(calls);
-
-	svc2_pages_flush(sp, &calls);
-	list_splice_tail_init(&sp->sp_mr_sem.se_waiters, &calls);
-	list_splice_tail_init(&sp->sp_sq_sem.se_waiters, &calls);
-	list_splice_tail_init(&sp->sp_short_q, &calls);
-	list_splice_tail_init(&sp->sp_start_q, &calls);
-	list_splice_tail_init(&sp->sp_ready_q, &calls);
-	list_for_each_entry_safe(msg, next_msg, &calls, sm_wait.wt_list)
-		svc2_msg_put(sp, msg);
-	do {
-		list_for_each_entry_safe(rv, next, &sp->sp_recv_q, rv_list) {
-			list_del(&rv->rv_list);
-			rpcrdma2_recv_put(rv);
-		}
-		svc2_recv_sort(sp);
-	} while (!list_empty(&sp->sp_recv_q));
-}
-
 /*
  * Calls that broke their connection: the requester's device has refused a
  * transfer, and may do so again when the requester sends the Call again, at the
- * cost of all other RPCs. If the refusal was transient, the upper layer
- * answers, perhaps from its reply cache. But a Call, recognized by xid and
- * address, that has broken two connections gets an error, which ends that RPC
- * alone (C-093, C-094). The peer does not choose the address (limits.c). Peers
- * that share one, as hosts behind an InfiniBand router do, can get the error
- * for a Call of another peer with the same xid. A peer that fills the small
- * table evicts the Calls of others: these break one more connection.
+ * cost of all other RPCs. A Call, recognized by xid and address, that has
+ * broken two connections gets an error, which ends that RPC alone (C-093,
+ * C-094). Peers that share an address (limits.c), as hosts behind an InfiniBand
+ * router do, can get the error for a Call of another peer. A peer that fills
+ * the small table evicts the Calls of others: these break one more connection.
  */
 
 static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_used is read without it */

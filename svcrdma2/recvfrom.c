@@ -702,6 +702,86 @@ static bool svc2_recv_refuse_version(struct svc2_xprt *sp,
 	return true;
 }
 
+static void svc2_msg_read_from(struct svc2_xprt *sp, struct svc2_msg *msg,
+			       void *base, u32 room)
+{
+	const struct rpcrdma2_recv *rv = msg->sm_recv;
+
+	rpcrdma2_msg_read(&msg->sm_msg, base, room, rv->rv_len, rv->rv_handle,
+			  &sp->sp_ex);
+}
+
+#ifdef RPCRDMA2_STRETCHES
+static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
+{
+	svc2_msg_read_from(sp, msg, msg->sm_recv->rv_buf,
+			   msg->sm_recv->rv_len);
+	return true;
+}
+#else
+/* Decodes a contiguous copy. Return: false when the connection is lost. */
+static bool svc2_msg_read_copy(struct svc2_xprt *sp, struct svc2_msg *msg)
+{
+	struct kvec copy = { .iov_len = msg->sm_recv->rv_len };
+	unsigned int tries = 0;
+	struct xdr_buf buf;
+	int ret;
+
+	do {
+		copy.iov_base = kvmalloc(copy.iov_len, GFP_KERNEL);
+		ret = copy.iov_base ? 0 : -ENOMEM;
+	} while (svc2_try_again(sp, &tries, &ret));
+	if (ret)
+		return false;
+	xdr_buf_from_iov(&copy, &buf);
+	rpcrdma2_recv_copy(msg->sm_recv, 0, copy.iov_len, &buf, 0);
+	svc2_msg_read_from(sp, msg, copy.iov_base, copy.iov_len);
+	kvfree(copy.iov_base);
+	return true;
+}
+
+/*
+ * The header of a valid Call ends in the first page, unless it is full of empty
+ * segments. Only property messages, and messages that look malformed in the
+ * first page, are read as a whole (S11).
+ */
+static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
+{
+	const struct rpcrdma2_msg *mg = &msg->sm_msg;
+
+	svc2_msg_read_from(sp, msg, rpcrdma2_recv_at(msg->sm_recv, 0),
+			   PAGE_SIZE);
+	if (likely(msg->sm_recv->rv_len <= PAGE_SIZE) ||
+	    (!mg->mg_verdict && !rpcrdma2_msg_is_control(mg)))
+		return true;
+	return svc2_msg_read_copy(sp, msg);
+}
+#endif
+
+/* Return: a decoded message that owns @rv, or NULL: connection lost. */
+static struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp,
+				     struct rpcrdma2_recv *rv)
+{
+	struct svc2_msg *msg;
+	unsigned int tries = 0;
+	int ret;
+
+	do {
+		msg = kmem_cache_alloc(svc2_msg_cache, GFP_KERNEL);
+		ret = msg ? 0 : -ENOMEM;
+	} while (svc2_try_again(sp, &tries, &ret));
+	if (!msg)
+		return NULL;
+
+	memset(msg, 0, offsetof(struct svc2_msg, sm_spares));
+	msg->sm_recv = rv;
+	rpcrdma2_rw_init(&msg->sm_rw, DMA_FROM_DEVICE);
+	if (likely(svc2_msg_read(sp, msg)))
+		return msg;
+	kmem_cache_free(svc2_msg_cache, msg);
+	return NULL;
+}
+
 /* In this order: version, verdict, handler. Return: as svc2_recvfrom(). */
 static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 {
@@ -748,7 +828,7 @@ static bool svc2_recv_is_control(const struct rpcrdma2_recv *rv)
 	return be32_to_cpu(p[3]) > RDMA1_MSGP;
 }
 
-/* A Call that can go on */
+/* Other Calls may wait for the resources of those on sp_start_q. */
 static struct svc2_msg *svc2_recv_take_call(struct svc2_xprt *sp)
 {
 	struct svc2_msg *call;

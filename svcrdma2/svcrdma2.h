@@ -517,8 +517,9 @@ struct svc2_xprt {
 	u32			sp_credits;
 	/*
 	 * Credits granted in every header the server sends; 0 before there are
-	 * Receives. Written under sp_grant_mutex; read at any time, where an old
-	 * value does no harm: svc2_send_begin() sets the credits of a Send again
+	 * Receives. Written under sp_grant_mutex; read at any time, where an
+	 * old value does no harm: svc2_send_begin() sets the credits of a Send
+	 * again
 	 */
 	u32			sp_grant;
 	/* guards changes of sp_grant, sp_answers, the number of Receives */
@@ -730,13 +731,11 @@ void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
 void svc2_recv_sort(struct svc2_xprt *sp);
-void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_sinks_put(struct svc2_msg *call);
 int svc2_sinks_init(void);
 void svc2_sinks_exit(void);
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *call);
-struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *call,
@@ -746,7 +745,6 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_spares_hold(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_reply_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
 			  bool head, bool pages);
-void svc2_messages_flush(struct svc2_xprt *sp);
 void svc2_lost_note(struct svc2_xprt *sp, u32 xid);
 bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);
 
@@ -821,12 +819,12 @@ void svc2_budget_set(void);
 void svc2_grant_begin(struct svc2_xprt *sp);
 void svc2_grant_end(struct svc2_xprt *sp);
 int svc2_grant_fill(struct svc2_xprt *sp, u32 answers);
-void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted);
 void svc2_grant_raise(struct svc2_xprt *sp);
 bool svc2_grant_is_used_up(void);
 void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 void svc2_sizes_update(struct svc2_xprt *sp);
+void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes);
 void svc2_sizes_set(void);
 

@@ -570,6 +570,30 @@ static bool svc2_is_whole(const struct svc2_xprt *sp)
 	       sp->sp_nposted == sp->sp_ngone;
 }
 
+/* Frees the messages that wait for a thread, after the drain of the queues. */
+static void svc2_messages_flush(struct svc2_xprt *sp)
+{
+	struct svc2_msg *msg, *next_msg;
+	struct rpcrdma2_recv *rv, *next;
+	LIST_HEAD(calls);
+
+	svc2_pages_flush(sp, &calls);
+	list_splice_tail_init(&sp->sp_mr_sem.se_waiters, &calls);
+	list_splice_tail_init(&sp->sp_sq_sem.se_waiters, &calls);
+	list_splice_tail_init(&sp->sp_short_q, &calls);
+	list_splice_tail_init(&sp->sp_start_q, &calls);
+	list_splice_tail_init(&sp->sp_ready_q, &calls);
+	list_for_each_entry_safe(msg, next_msg, &calls, sm_wait.wt_list)
+		svc2_msg_put(sp, msg);
+	do {
+		list_for_each_entry_safe(rv, next, &sp->sp_recv_q, rv_list) {
+			list_del(&rv->rv_list);
+			rpcrdma2_recv_put(rv);
+		}
+		svc2_recv_sort(sp);
+	} while (!list_empty(&sp->sp_recv_q));
+}
+
 /* Last reference: no thread uses the connection, but the device may. */
 static void svc2_free(struct svc_xprt *xprt)
 {

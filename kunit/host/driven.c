@@ -31,11 +31,7 @@ void rpcrdma2_rw_free_parts(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
 	INIT_LIST_HEAD(&rw->rw_parts);
 }
 
-/* A grant stays, and so do the sizes of Receives. */
-void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
-{
-}
-
-void svc2_sizes_reposted(struct svc2_xprt *sp)
+/* No case puts a Receive back. */
+void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 {
 }
