@@ -88,7 +88,7 @@ static void s18_errors_of_calls(struct kunit *test)
 			   RDMA2_REPLY);
 	for (mg->mg_verdict = RDMA2_OK; mg->mg_verdict <= RDMA2_ERR_BAD_XDR;
 	     mg->mg_verdict += RDMA2_ERR_BAD_XDR) {
-		KUNIT_EXPECT_EQ(test, svc2_handle_error(&f->rqst, &f->msg), 0);
+		KUNIT_EXPECT_EQ(test, svc2_handle_error(&f->sp, &f->msg), 0);
 		KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &f->sp.sp_xprt.xpt_flags));
 		KUNIT_ASSERT_PTR_EQ(test, list_first_entry_or_null(queue, struct svc2_msg,
 								   sm_wait.wt_list), &f->msg);

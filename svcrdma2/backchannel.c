@@ -695,7 +695,7 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
 
 /**
  * svc2_take_answer - handle a Reply or an RDMA2_ERROR
- * @rqstp: thread
+ * @sp: connection
  * @answer: the message; no longer the caller's
  *
  * It ends the callback that has its xid; callbacks have an xid space of their
@@ -704,9 +704,8 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
  *
  * Return: 0, for ->xpo_recvfrom.
  */
-int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *answer)
+int svc2_take_answer(struct svc2_xprt *sp, struct svc2_msg *answer)
 {
-	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	struct svc2_callback *sc;
 	struct rpc_xprt *xprt;
 

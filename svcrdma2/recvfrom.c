@@ -530,10 +530,8 @@ const struct rpcrdma2_props_ops svc2_props_ops = {
 };
 
 /* A property message, well-formed, in either spelling (S01) */
-static int svc2_handle_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
+static int svc2_handle_property(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
-	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-
 	svc2_msg_put_recv(sp, msg);		/* R6 */
 	rpcrdma2_exchange_take(&sp->sp_ex, &msg->sm_msg.mg_prop);
 	rpcrdma2_exchange_answer(&sp->sp_ex, &msg->sm_msg, jiffies);
@@ -542,9 +540,8 @@ static int svc2_handle_property(struct svc_rqst *rqstp, struct svc2_msg *msg)
 }
 
 /* A RESPROP, or an option that is an answer; perhaps malformed */
-static int svc2_handle_resprop(struct svc_rqst *rqstp, struct svc2_msg *msg)
+static int svc2_handle_resprop(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
-	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_msg *mg = &msg->sm_msg;
 
 	if (!mg->mg_verdict && mg->mg_prop.pm_want)
@@ -561,10 +558,8 @@ static int svc2_handle_resprop(struct svc_rqst *rqstp, struct svc2_msg *msg)
  * entries of the Send Queue, and so for the peer. Such an error is left to the
  * thread that finds it on sp_ready_q.
  */
-static int svc2_handle_error(struct svc_rqst *rqstp, struct svc2_msg *msg)
+static int svc2_handle_error(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
-	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-
 	if (rpcrdma2_msg_is_error(&msg->sm_msg) &&
 	    rpcrdma2_exchange_refused(&sp->sp_ex, &msg->sm_msg.mg_hdr))
 		svc2_msg_put(sp, msg);
@@ -639,25 +634,27 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 static int svc2_recv_handle(struct svc_rqst *rqstp, struct svc2_msg *msg,
 			    bool reply)
 {
+	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+
 	switch (msg->sm_msg.mg_hdr.h_proc) {
 	case RDMA2_MSG:
 	case RDMA2_NOMSG:
-		return reply ? svc2_take_answer(rqstp, msg) :
+		return reply ? svc2_take_answer(sp, msg) :
 			       svc2_recv_handle_call(rqstp, msg);
 	case RDMA2_ERROR:
-		return svc2_handle_error(rqstp, msg);
+		return svc2_handle_error(sp, msg);
 	case RDMA2_OPTIONAL:	/* S39 */
-		return reply ? svc2_handle_resprop(rqstp, msg) :
-			       svc2_handle_property(rqstp, msg);
+		return reply ? svc2_handle_resprop(sp, msg) :
+			       svc2_handle_property(sp, msg);
 	case RDMA2_CONNPROP:
 	case RDMA2_REQPROP:
 	case RDMA2_UPDPROP:
-		return svc2_handle_property(rqstp, msg);
+		return svc2_handle_property(sp, msg);
 	case RDMA2_RESPROP:
-		return svc2_handle_resprop(rqstp, msg);
+		return svc2_handle_resprop(sp, msg);
 	default:
 		WARN_ON_ONCE(1);
-		return svc2_discard_reply(svc2_from_xprt(rqstp->rq_xprt), msg);
+		return svc2_discard_reply(sp, msg);
 	}
 }
 
@@ -920,7 +917,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp)
 	if (!call)
 		return rv ? svc2_recv_parse(rqstp, rv) : 0;
 	if (unlikely(call->sm_msg.mg_hdr.h_proc == RDMA2_ERROR))
-		return svc2_take_answer(rqstp, call);
+		return svc2_take_answer(sp, call);
 	return call->sm_msg.mg_hdr.h_nreads ? svc2_read_resume(rqstp, call) :
 					      svc2_arg_inline(rqstp, call);
 }

@@ -830,7 +830,7 @@ void svc2_sizes_set(void);
 
 /* backchannel.c */
 extern struct xprt_class svc2_bc_class;
-int svc2_take_answer(struct svc_rqst *rqstp, struct svc2_msg *answer);
+int svc2_take_answer(struct svc2_xprt *sp, struct svc2_msg *answer);
 void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg);
 
 /* debug.c */

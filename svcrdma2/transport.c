@@ -109,16 +109,12 @@ static void svc2_pending_reap(struct work_struct *work)
  */
 static bool svc2_pending_end(struct svc2_xprt *sp)
 {
-	bool taken;
-
-	spin_lock(&pending_lock);
-	taken = !list_empty(&sp->sp_pending);
-	if (taken) {
-		svc2_pending_unlink(sp);
-		queue_work(svc2_wq, &sp->sp_reap);
-	}
-	spin_unlock(&pending_lock);
-	return taken;
+	guard(spinlock)(&pending_lock);
+	if (list_empty(&sp->sp_pending))
+		return false;
+	svc2_pending_unlink(sp);
+	queue_work(svc2_wq, &sp->sp_reap);
+	return true;
 }
 
 /* The connection holds a reference on the listener. CM handler of @sp */
@@ -141,14 +137,13 @@ static struct svc2_xprt *svc2_pending_next(struct svc2_listener *ls)
 {
 	struct svc2_xprt *sp;
 
-	spin_lock(&pending_lock);
+	guard(spinlock)(&pending_lock);
 	sp = list_first_entry_or_null(&ls->ls_pending, struct svc2_xprt,
 				      sp_pending);
 	if (sp)
 		svc2_pending_unlink(sp);
 	else
 		clear_bit(XPT_CONN, &ls->ls_xprt.xpt_flags);
-	spin_unlock(&pending_lock);
 	return sp;
 }
 
