@@ -579,12 +579,11 @@ static void svc2_bc_take_grant(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 {
 	u32 grant;
 
-	spin_lock(&xprt->transport_lock);
+	guard(spinlock)(&xprt->transport_lock);
 	grant = rpcrdma2_grant_next(h, sp->sp_backward_grant,
 				    sp->sp_backward_max, sp->sp_backward_grant);
 	WRITE_ONCE(sp->sp_backward_grant, grant);
 	svc2_bc_set_window_locked(sp, xprt);
-	spin_unlock(&xprt->transport_lock);
 }
 
 /*

@@ -486,27 +486,23 @@ static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 
 /*
  * Takes the pages of a Reply that the device reads (R4). They stay in the
- * thread's array until svc2_reply_put_pages(). Return: 0; -ENOMEM with nothing
- * changed, for a transient shortage.
+ * thread's array until svc2_reply_put_pages(). Return: 0, or -ENOMEM for a
+ * transient shortage.
  */
 static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 {
-	unsigned int total = rqstp->rq_next_page - rqstp->rq_respages;
-	unsigned int first = tx->tx_reads_head ? 0 : 1;
-	unsigned int held = tx->tx_reads_head ? 1 : 0;
-	struct page **pages = rqstp->rq_respages + first;
+	struct page **pages = rqstp->rq_respages + !tx->tx_reads_head;
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	int free = svc2_sem_avail(&sp->sp_tx_sem);
+	unsigned int held = tx->tx_reads_head;
 
 	if (tx->tx_reads_pages)
-		held = total - first;
+		held = rqstp->rq_next_page - pages;
 	if (held > ARRAY_SIZE(tx->tx_few)) {
 		tx->tx_pages = kmalloc_array(held, sizeof(*tx->tx_pages),
 					     GFP_KERNEL);
-		if (!tx->tx_pages) {
-			tx->tx_pages = tx->tx_few;
+		if (!tx->tx_pages)
 			return -ENOMEM;
-		}
 	}
 	if (svc2_reply_counts(held, sp->sp_credits + SVC2_TX_RESERVE - free))
 		tx->tx_charged = svc2_pages_take(sp, rqstp->rq_xprt_ctxt,
