@@ -473,8 +473,7 @@ struct svc2_listener {
 	unsigned long		ls_delay;	/* of the next attempt */
 	bool			ls_detached;	/* no further attempts */
 	struct delayed_work	ls_work;	/* replaces a lost listener */
-	/* connections not yet accepted, with references on this listener */
-	struct list_head	ls_pending;
+	struct list_head	ls_pending;	/* connections not yet accepted */
 	unsigned int		ls_npending;
 };
 
@@ -493,8 +492,7 @@ struct svc2_xprt {
 	unsigned long		sp_flags;	/* SVC2_F bits */
 	struct list_head	sp_listed;	/* on svc2_conns */
 
-	/* valid while sp_pending or sp_reap holds a reference on it */
-	struct svc2_listener	*sp_listener;
+	struct svc2_listener	*sp_listener;	/* valid on ls_pending */
 	struct list_head	sp_pending;	/* on ls_pending */
 	struct work_struct	sp_reap;	/* ends it if never accepted */
 	struct delayed_work	sp_deadline;	/* of the handshake */

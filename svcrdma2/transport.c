@@ -80,10 +80,7 @@ static void svc2_conn_refused(const struct svc2_xprt *sp, int error)
  * decides. Work ends it: a handler cannot wait for the end of its own cm_id.
  */
 
-/*
- * Guards ls_pending, ls_npending, sp_pending, and XPT_CONN against them, of all
- * listeners: a connection outlives its listener.
- */
+/* Guards ls_pending, ls_npending, sp_pending, and XPT_CONN of all listeners. */
 static DEFINE_SPINLOCK(pending_lock);
 
 static void svc2_pending_unlink(struct svc2_xprt *sp)
@@ -96,11 +93,9 @@ static void svc2_pending_unlink(struct svc2_xprt *sp)
 static void svc2_pending_reap(struct work_struct *work)
 {
 	struct svc2_xprt *sp = container_of(work, struct svc2_xprt, sp_reap);
-	struct svc_xprt *listener = &sp->sp_listener->ls_xprt;
 
 	svc2_count(accept_failures);
 	svc_xprt_put(&sp->sp_xprt);
-	svc_xprt_put(listener);
 }
 
 /*
@@ -117,12 +112,11 @@ static bool svc2_pending_end(struct svc2_xprt *sp)
 	return true;
 }
 
-/* The connection holds a reference on the listener. CM handler of @sp */
+/* CM handler of @sp */
 static void svc2_pending_add(struct svc2_listener *ls, struct svc2_xprt *sp)
 {
 	INIT_WORK(&sp->sp_reap, svc2_pending_reap);
 	sp->sp_listener = ls;
-	svc_xprt_get(&ls->ls_xprt);
 
 	spin_lock(&pending_lock);
 	list_add_tail(&sp->sp_pending, &ls->ls_pending);
@@ -132,7 +126,7 @@ static void svc2_pending_add(struct svc2_listener *ls, struct svc2_xprt *sp)
 	svc_xprt_enqueue(&ls->ls_xprt);
 }
 
-/* Return: a connection to accept or reap, with its reference on @ls; or NULL. */
+/* Return: a connection to accept or reap, or NULL. */
 static struct svc2_xprt *svc2_pending_next(struct svc2_listener *ls)
 {
 	struct svc2_xprt *sp;
@@ -790,27 +784,21 @@ static struct svc_xprt *svc2_accept(struct svc_xprt *xprt)
 		/* the caller holds a reference on the module for it */
 		module_put(THIS_MODULE);
 	}
-	svc_xprt_put(xprt);	/* sp_listener's */
 	return sp ? &sp->sp_xprt : NULL;
 }
 
-/* No connection is accepted after this. */
-static void svc2_listen_give_up(struct svc2_listener *ls)
+/* Afterwards no connection is accepted, or refers to the listener. */
+static void svc2_listener_detach(struct svc_xprt *xprt)
 {
+	struct svc2_listener *ls = svc2_listen_from_xprt(xprt);
+	struct svc2_xprt *sp;
+
 	mutex_lock(&ls->ls_mutex);
 	ls->ls_detached = true;
 	svc2_listen_stop(ls);
 	mutex_unlock(&ls->ls_mutex);
 	/* no handler schedules it any longer */
 	cancel_delayed_work_sync(&ls->ls_work);
-}
-
-static void svc2_listener_detach(struct svc_xprt *xprt)
-{
-	struct svc2_listener *ls = svc2_listen_from_xprt(xprt);
-	struct svc2_xprt *sp;
-
-	svc2_listen_give_up(ls);
 	while ((sp = svc2_pending_next(ls)))
 		queue_work(svc2_wq, &sp->sp_reap);
 }
@@ -857,7 +845,7 @@ static struct svc_xprt *svc2_listen_create(struct svc_xprt_class *class,
 		memcpy(&ls->ls_addr, &ls->ls_id->route.addr.src_addr, salen);
 	mutex_unlock(&ls->ls_mutex);
 	if (ret) {
-		svc2_listen_give_up(ls);
+		svc2_listener_detach(&ls->ls_xprt);
 		/* drops a reference on the module that was not taken yet */
 		__module_get(THIS_MODULE);
 		svc_xprt_put(&ls->ls_xprt);
