@@ -508,6 +508,7 @@ static void s46_counted_call_not_deferred(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	KUNIT_ASSERT_NOT_NULL(test, rv);
 	rqst->rq_xprt = &f->sp.sp_xprt;
+	rqst->rq_server = &f->serv;
 	rv->rv_pages[0] = page;
 	call->sm_recv = rv;
 	for (len = 29; len <= 32; len++) {

@@ -236,12 +236,7 @@ void svc2_sinks_exit(void)
 /* Replies without pages until one page less is held */
 #define SVC2_SPARES_PATIENCE	16
 
-/**
- * svc2_spares_hold - hold the pages that a thread has for a Reply
- * @rqstp: thread that is about to process @call
- * @call: Call; sets sm_spares
- */
-void svc2_spares_hold(struct svc_rqst *rqstp, struct svc2_msg *call)
+static void svc2_spares_hold(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	u32 most = rqstp->rq_server->sv_max_mesg;
@@ -472,20 +467,24 @@ static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
  */
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 {
+	struct xdr_buf *arg = &rqstp->rq_arg;
+
 	svc2_count(calls);
-	if (msg->sm_charged && !rqstp->rq_arg.page_len)
-		svc2_msg_move_word(msg, &rqstp->rq_arg);
+	/* S46: a Call that counts pages and may be deferred holds no others */
 	if (msg->sm_charged &&
-	    svc2_layout_is_gss(rqstp->rq_arg.head[0].iov_base,
-			       rqstp->rq_arg.head[0].iov_len))
+	    svc2_layout_is_gss(arg->head[0].iov_base, arg->head[0].iov_len))
 		svc2_pages_track(svc2_from_xprt(rqstp->rq_xprt), msg);
+	else
+		svc2_spares_hold(rqstp, msg);
+	if (msg->sm_charged && !arg->page_len)
+		svc2_msg_move_word(msg, arg);
 	rqstp->rq_xprt_ctxt = msg;
 	/* no IP protocol; the reply cache uses this field */
 	rqstp->rq_prot = IPPROTO_MAX;
 	svc_xprt_copy_addrs(rqstp, rqstp->rq_xprt);
 	/* there are no privileged ports on an RDMA fabric */
 	set_bit(RQ_SECURE, &rqstp->rq_flags);
-	return rqstp->rq_arg.len;
+	return arg->len;
 }
 
 /*

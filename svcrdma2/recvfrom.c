@@ -211,10 +211,6 @@ static int svc2_arg_hand_on(struct svc_rqst *rqstp, struct svc2_msg *call,
 	svc2_arg_check(arg);
 	arg->len = arg->head[0].iov_len + arg->page_len;
 	arg->buflen = arg->len;
-	/* S46: none for a Call with counted pages that the RPC layer may defer */
-	if (!call->sm_charged ||
-	    !svc2_layout_is_gss(arg->head[0].iov_base, arg->head[0].iov_len))
-		svc2_spares_hold(rqstp, call);
 	return svc2_deliver(rqstp, call);
 }
 

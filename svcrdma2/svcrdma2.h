@@ -740,7 +740,6 @@ int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *call,
 		 enum svc2_counter counter);
 int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
-void svc2_spares_hold(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_reply_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
 			  bool head, bool pages);
 void svc2_lost_note(struct svc2_xprt *sp, u32 xid);
