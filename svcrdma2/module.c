@@ -207,7 +207,7 @@ static void __exit svcrdma2_exit(void)
 	svc2_classes_exit();
 	xprt_unregister_transport(&svc2_bc_class);
 	svc2_view_exit();
-	svc2_txs_exit();
+	cancel_delayed_work_sync(&svc2_trim_work);
 	destroy_workqueue(svc2_wq);
 	synchronize_rcu_tasks();
 	svc2_sinks_exit();

@@ -53,21 +53,6 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	svc2_tx_put(sp, tx);
 }
 
-/* Frees idle contexts after a burst. Queued while there are more to free */
-static void svc2_txs_trim(struct work_struct *work);
-static DECLARE_DELAYED_WORK(trim_work, svc2_txs_trim);
-
-/**
- * svc2_trim_later - schedule a trim: there are contexts or regions to free
- *
- * Context: any.
- */
-void svc2_trim_later(void)
-{
-	if (!delayed_work_pending(&trim_work))
-		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
-}
-
 static void svc2_tx_free(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	atomic_dec(&sp->sp_tx_count);
@@ -213,6 +198,7 @@ static bool svc2_trim(struct svc2_xprt *sp)
 	       READ_ONCE(sp->sp_conn.co_regions.rg_num) > SVC2_BACKWARD_REGIONS;
 }
 
+/* Work: frees idle contexts and regions after a burst */
 static void svc2_txs_trim(struct work_struct *work)
 {
 	struct svc2_xprt *sp;
@@ -222,16 +208,10 @@ static void svc2_txs_trim(struct work_struct *work)
 		list_for_each_entry(sp, &svc2_conns, sp_listed)
 			more |= svc2_trim(sp);
 	if (more)
-		queue_delayed_work(svc2_wq, &trim_work, SVC2_TRIM_TIME);
+		svc2_trim_later();
 }
 
-/**
- * svc2_txs_exit - stop trimming, after the last connection
- */
-void svc2_txs_exit(void)
-{
-	cancel_delayed_work_sync(&trim_work);
-}
+DECLARE_DELAYED_WORK(svc2_trim_work, svc2_txs_trim);
 
 /**
  * svc2_tx_get - take a send context, or wait for one

@@ -746,10 +746,9 @@ void svc2_lost_note(struct svc2_xprt *sp, u32 xid);
 bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);
 
 /* sendto.c */
+extern struct delayed_work svc2_trim_work;
 int svc2_txs_create(struct svc2_xprt *sp);
 void svc2_txs_destroy(struct svc2_xprt *sp);
-void svc2_txs_exit(void);
-void svc2_trim_later(void);
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
 struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp, struct svc2_callback *sc);
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
@@ -833,5 +832,12 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg);
 /* debug.c */
 int svc2_view_init(void);
 void svc2_view_exit(void);
+
+/* Schedules the trim of idle send contexts and memory regions. Any context */
+static inline void svc2_trim_later(void)
+{
+	if (!delayed_work_pending(&svc2_trim_work))
+		queue_delayed_work(svc2_wq, &svc2_trim_work, SVC2_TRIM_TIME);
+}
 
 #endif /* _SVCRDMA2_H */
