@@ -45,9 +45,6 @@ TRACE_EVENT(svc2_accept,
 	TP_STRUCT__entry(
 		__sockaddr(peer, sizeof(struct sockaddr_in6))
 		__field(int, status)
-		__field(u32, credits)
-		__field(u32, recv_size)
-		__field(unsigned int, sq_depth)
 		__field(unsigned int, mrs)
 		__field(unsigned int, ord)
 		__field(unsigned int, ird)
@@ -60,18 +57,14 @@ TRACE_EVENT(svc2_accept,
 		__assign_sockaddr(peer, svc2_peer(sp),
 				  sizeof(struct sockaddr_in6));
 		__entry->status = status;
-		__entry->credits = sp->sp_credits;
-		__entry->recv_size = sp->sp_rpool.rp_size;
-		__entry->sq_depth = sp->sp_sq_depth;
 		__entry->mrs = co->co_rw_mrs;
 		__entry->ord = sp->sp_ord;
 		__entry->ird = sp->sp_ird;
 		__entry->send_cq = co->co_send_cq ? co->co_send_cq->res.id : 0;
 		__entry->recv_cq = co->co_recv_cq ? co->co_recv_cq->res.id : 0;
 	),
-	TP_printk("peer=%pISpc status=%d credits=%u receive=%u sq=%u mrs=%u ord=%u ird=%u send cq.id=%u receive cq.id=%u",
-		  __get_sockaddr(peer), __entry->status, __entry->credits,
-		  __entry->recv_size, __entry->sq_depth, __entry->mrs,
+	TP_printk("peer=%pISpc status=%d mrs=%u ord=%u ird=%u send cq.id=%u receive cq.id=%u",
+		  __get_sockaddr(peer), __entry->status, __entry->mrs,
 		  __entry->ord, __entry->ird, __entry->send_cq,
 		  __entry->recv_cq)
 );
@@ -156,8 +149,6 @@ TRACE_EVENT(svc2_plan_reply,
 	TP_STRUCT__entry(
 		__field(u32, xid)
 		__field(unsigned int, code)
-		__field(u32, arg)
-		__field(u32, arg2)
 		__field(unsigned int, results)
 		__field(unsigned int, chunks)
 		__field(u32, first)
@@ -167,18 +158,16 @@ TRACE_EVENT(svc2_plan_reply,
 	TP_fast_assign(
 		__entry->xid = call->sm_msg.mg_hdr.h_xid;
 		__entry->code = plan->pn_code;
-		__entry->arg = plan->pn_arg;
-		__entry->arg2 = plan->pn_arg2;
 		__entry->results = call->sm_nresults;
 		__entry->chunks = call->sm_msg.mg_hdr.h_nwrites;
 		__entry->first = plan->pn_writes[0].ra_len;
 		__entry->rest = plan->pn_len;
 		__entry->long_reply = plan->pn_long;
 	),
-	TP_printk("xid=0x%08x code=%s (%u, %u) results=%u write_chunks=%u first=%u rest=%u %s",
-		  __entry->xid, rpcrdma2_show_errcode(__entry->code), __entry->arg,
-		  __entry->arg2, __entry->results, __entry->chunks,
-		  __entry->first, __entry->rest,
+	TP_printk("xid=0x%08x code=%s results=%u write_chunks=%u first=%u rest=%u %s",
+		  __entry->xid, rpcrdma2_show_errcode(__entry->code),
+		  __entry->results, __entry->chunks, __entry->first,
+		  __entry->rest,
 		  __entry->long_reply ? "in the Reply chunk" : "inline")
 );
 
