@@ -89,33 +89,21 @@ static bool svc2_arg_splits(const struct svc2_msg *call)
 				  call->sm_inline);
 }
 
-/* Retries while memory is short. Return: 0, or -ENOTCONN. */
-static int svc2_arg_copy_call(struct svc2_xprt *sp, struct svc2_msg *call,
-			      struct xdr_buf *arg)
-{
-	unsigned int tries = 0;
-	int ret;
-
-	do {
-		call->sm_copy = kmemdup(arg->head[0].iov_base,
-					arg->head[0].iov_len,
-					GFP_KERNEL | __GFP_NOWARN);
-		ret = call->sm_copy ? 0 : -ENOMEM;
-	} while (svc2_try_again(sp, &tries, &ret));
-	arg->head[0].iov_base = call->sm_copy;
-	return ret;
-}
-
 static enum rpcrdma2_errcode
 svc2_arg_build_inline(struct svc2_xprt *sp, struct svc2_msg *call,
 		      struct xdr_buf *arg)
 {
+	struct kvec *head = &arg->head[0];
+
 	rpcrdma2_recv_buf(call->sm_recv, call->sm_msg.mg_hdr.h_len, arg);
-	if (unlikely(call->sm_recv->rv_len > PAGE_SIZE) &&
-	    svc2_layout_is_gss(svc2_arg_message(call), call->sm_inline) &&
-	    svc2_arg_copy_call(sp, call, arg))
-		return RDMA2_DROP;
-	return RDMA2_OK;
+	if (likely(call->sm_recv->rv_len <= PAGE_SIZE) ||
+	    !svc2_layout_is_gss(svc2_arg_message(call), call->sm_inline))
+		return RDMA2_OK;
+	call->sm_copy = svc2_retry_alloc(sp, kmemdup(head->iov_base,
+						     head->iov_len,
+						     GFP_KERNEL | __GFP_NOWARN));
+	head->iov_base = call->sm_copy;
+	return call->sm_copy ? RDMA2_OK : RDMA2_DROP;
 }
 
 static enum rpcrdma2_errcode svc2_arg_judge_gss(const struct svc2_msg *call,
@@ -134,24 +122,6 @@ static enum rpcrdma2_errcode svc2_arg_judge_gss(const struct svc2_msg *call,
 	return svc2_layout_judge_gss(h, call->sm_inline, head, before);
 }
 
-/* Return: 0, or -ENOTCONN when the connection is lost. */
-static int svc2_arg_map_call(struct svc2_xprt *sp, struct svc2_msg *call,
-			     struct xdr_buf *arg)
-{
-	unsigned int tries = 0;
-	int ret;
-
-	do {
-		call->sm_map = vm_map_ram(call->sm_pages, svc2_msg_pages(call),
-					  NUMA_NO_NODE);
-		ret = call->sm_map ? 0 : -ENOMEM;
-	} while (svc2_try_again(sp, &tries, &ret));
-	arg->head[0].iov_base = call->sm_map;
-	arg->head[0].iov_len = call->sm_length;
-	arg->page_len = 0;
-	return ret;
-}
-
 static enum rpcrdma2_errcode
 svc2_arg_join(struct svc2_xprt *sp, struct svc2_msg *call, struct xdr_buf *arg)
 {
@@ -159,7 +129,13 @@ svc2_arg_join(struct svc2_xprt *sp, struct svc2_msg *call, struct xdr_buf *arg)
 
 	if (svc2_layout_is_gss(head->iov_base, head->iov_len))
 		return svc2_arg_judge_gss(call, head->iov_len);
-	return svc2_arg_map_call(sp, call, arg) ? RDMA2_DROP : RDMA2_OK;
+	call->sm_map = svc2_retry_alloc(sp, vm_map_ram(call->sm_pages,
+						       svc2_msg_pages(call),
+						       NUMA_NO_NODE));
+	head->iov_base = call->sm_map;
+	head->iov_len = call->sm_length;
+	arg->page_len = 0;
+	return call->sm_map ? RDMA2_OK : RDMA2_DROP;
 }
 
 static void svc2_arg_check(const struct xdr_buf *arg)
@@ -716,15 +692,10 @@ static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
 static bool svc2_msg_read_copy(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	struct kvec copy = { .iov_len = msg->sm_recv->rv_len };
-	unsigned int tries = 0;
 	struct xdr_buf buf;
-	int ret;
 
-	do {
-		copy.iov_base = kvmalloc(copy.iov_len, GFP_KERNEL);
-		ret = copy.iov_base ? 0 : -ENOMEM;
-	} while (svc2_try_again(sp, &tries, &ret));
-	if (ret)
+	copy.iov_base = svc2_retry_alloc(sp, kvmalloc(copy.iov_len, GFP_KERNEL));
+	if (!copy.iov_base)
 		return false;
 	xdr_buf_from_iov(&copy, &buf);
 	rpcrdma2_recv_copy(msg->sm_recv, 0, copy.iov_len, &buf, 0);
@@ -756,13 +727,8 @@ static struct svc2_msg *svc2_msg_get(struct svc2_xprt *sp,
 				     struct rpcrdma2_recv *rv)
 {
 	struct svc2_msg *msg;
-	unsigned int tries = 0;
-	int ret;
 
-	do {
-		msg = kmem_cache_alloc(svc2_msg_cache, GFP_KERNEL);
-		ret = msg ? 0 : -ENOMEM;
-	} while (svc2_try_again(sp, &tries, &ret));
+	msg = svc2_retry_alloc(sp, kmem_cache_alloc(svc2_msg_cache, GFP_KERNEL));
 	if (!msg)
 		return NULL;
 

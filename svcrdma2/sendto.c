@@ -222,20 +222,17 @@ DECLARE_DELAYED_WORK(svc2_trim_work, svc2_txs_trim);
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp)
 {
 	int ret = svc2_sem_take(sp, &sp->sp_tx_sem, 1, 0);
-	unsigned int tries = 0;
 	struct svc2_tx *tx;
 
 	if (ret)
 		return ERR_PTR(ret);
-	do {
-		/* Out of memory: retry until a context comes back. */
-		tx = svc2_tx_pop(sp) ?: svc2_tx_alloc(sp, GFP_KERNEL);
-		ret = tx ? 0 : -ENOMEM;
-	} while (svc2_try_again(sp, &tries, &ret));
+	/* Out of memory: retry until a context comes back. */
+	tx = svc2_retry_alloc(sp, svc2_tx_pop(sp) ?:
+				  svc2_tx_alloc(sp, GFP_KERNEL));
 	if (tx)
 		return tx;
 	svc2_sem_give(sp, &sp->sp_tx_sem, 1);
-	return ERR_PTR(ret);
+	return ERR_PTR(-ENOTCONN);
 }
 
 /**

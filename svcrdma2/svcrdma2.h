@@ -833,6 +833,23 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg);
 int svc2_view_init(void);
 void svc2_view_exit(void);
 
+/*
+ * Repeats an allocation while memory is short. Return: its pointer, or NULL
+ * when the connection is lost. Svc thread; sleeps
+ */
+#define svc2_retry_alloc(_sp, _alloc)					\
+({									\
+	unsigned int _tries = 0;					\
+	void *_new;							\
+	int _ret;							\
+									\
+	do {								\
+		_new = (_alloc);					\
+		_ret = _new ? 0 : -ENOMEM;				\
+	} while (svc2_try_again(_sp, &_tries, &_ret));			\
+	_new;								\
+})
+
 /* Schedules the trim of idle send contexts and memory regions. Any context */
 static inline void svc2_trim_later(void)
 {
