@@ -403,22 +403,6 @@ void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *msg)
 }
 
 /**
- * svc2_discard - free a message that is not answered
- * @sp: its connection
- * @msg: message
- * @counter: reason
- *
- * Return: 0, for ->xpo_recvfrom.
- */
-int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *msg,
-		 enum svc2_counter counter)
-{
-	this_cpu_inc(svc2_counters[counter]);
-	svc2_msg_put(sp, msg);
-	return 0;
-}
-
-/**
  * svc2_discard_reply - free a Reply that no RPC waits for
  * @sp: its connection
  * @msg: the Reply; errors and options have counters of their own
@@ -427,14 +411,16 @@ int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *msg,
  */
 int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
-	switch (msg->sm_msg.mg_hdr.h_proc) {
-	case RDMA2_ERROR:
-		return svc2_discard(sp, msg, SVC2_C_dropped_error);
-	case RDMA2_OPTIONAL:
-		return svc2_discard(sp, msg, SVC2_C_dropped_option);
-	default:
-		return svc2_discard(sp, msg, SVC2_C_dropped_reply);
-	}
+	u32 proc = msg->sm_msg.mg_hdr.h_proc;
+
+	if (proc == RDMA2_ERROR)
+		svc2_count(dropped_error);
+	else if (proc == RDMA2_OPTIONAL)
+		svc2_count(dropped_option);
+	else
+		svc2_count(dropped_reply);
+	svc2_msg_put(sp, msg);
+	return 0;
 }
 
 /*

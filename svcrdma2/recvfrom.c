@@ -217,11 +217,9 @@ static int svc2_arg_inline(struct svc_rqst *rqstp, struct svc2_msg *call)
  * if it is the only chunk, and the Receive serves as head of rq_arg. All other
  * Calls are laid out flat (plan.h), from the beginning of a page.
  *
- * The thread waits neither for the RDMA Reads nor for their resources: it
- * leaves the Call with a quota, a semaphore or the Send Queue (R2), and a
- * thread goes on with svc2_read_resume(). When memory or mappings are short,
- * one thread waits until the shortage has passed, and other Calls wait for it
- * (limits.c).
+ * The thread waits neither for the RDMA Reads nor for their resources (R2): a
+ * thread goes on with svc2_read_resume(). Only when memory or mappings are
+ * short one thread of the connection waits, and other Calls wait for it.
  */
 
 static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
@@ -763,8 +761,11 @@ static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 		svc2_check_handle(sp, msg);		/* S50 */
 	if (svc2_recv_refuse_version(sp, call))
 		return 0;
-	if (msg->mg_verdict == RDMA2_DROP)
-		return svc2_discard(sp, call, SVC2_C_dropped_silently);
+	if (msg->mg_verdict == RDMA2_DROP) {
+		svc2_count(dropped_silently);
+		svc2_msg_put(sp, call);
+		return 0;
+	}
 	if (svc2_recv_is_reply(h))
 		return svc2_recv_handle(rqstp, call, true);
 	if (svc2_recv_lacks_reads(h))

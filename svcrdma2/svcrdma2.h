@@ -736,8 +736,6 @@ void svc2_sinks_exit(void);
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);
-int svc2_discard(struct svc2_xprt *sp, struct svc2_msg *call,
-		 enum svc2_counter counter);
 int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_reply_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
