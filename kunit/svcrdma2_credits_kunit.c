@@ -128,7 +128,6 @@ static void credits_exit(struct kunit *test)
 	list_for_each_entry_safe(rv, next, &sp->sp_rpool.rp_all, rv_all)
 		rpcrdma2_recv_free(rv);
 	sp->sp_rpool.rp_nfree = 0;
-	svc2_grant_end(sp);
 }
 
 static void r6_receives_before_the_grant(struct kunit *test)

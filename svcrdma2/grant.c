@@ -21,7 +21,6 @@
 
 struct rpcrdma2_budget svc2_budget;
 
-static atomic_t svc2_grant_conns;
 /* time when a connection below its fair share was last denied Receives, or 0 */
 static unsigned long svc2_grant_denied_at;
 
@@ -56,7 +55,7 @@ static bool svc2_grant_has_memory(long pages)
 static long svc2_grant_fair_share(void)
 {
 	return svc2_grant_soft_limit(READ_ONCE(svc2_budget.bu_most)) /
-	       max(atomic_read(&svc2_grant_conns), 1);
+	       max_t(long, READ_ONCE(svc2_addresses_conns), 1);
 }
 
 /*
@@ -97,19 +96,6 @@ void svc2_grant_begin(struct svc2_xprt *sp)
 	}
 	rp->rp_batch = svc2_grant_batch(sp->sp_grant);
 	rp->rp_budget = &svc2_budget;
-	atomic_inc(&svc2_grant_conns);
-}
-
-/**
- * svc2_grant_end - undo svc2_grant_begin(), if it was called
- * @sp: connection without Receives
- *
- * Context: ->xpo_free.
- */
-void svc2_grant_end(struct svc2_xprt *sp)
-{
-	if (sp->sp_grant)
-		atomic_dec(&svc2_grant_conns);
 }
 
 /*

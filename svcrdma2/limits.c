@@ -254,8 +254,7 @@ static DEFINE_SPINLOCK(svc2_pages_lock);
 static LIST_HEAD(svc2_addresses);
 /* the address whose turn it is comes first; see ad_waiting */
 static LIST_HEAD(svc2_addresses_waiting);
-/* connections of all addresses */
-static unsigned int svc2_addresses_conns;
+unsigned int svc2_addresses_conns;
 /* pages of all connections, their maximum so far, and their limit */
 static long svc2_pages_used, svc2_pages_peak, svc2_pages_most;
 
@@ -487,7 +486,7 @@ int svc2_address_get(struct svc2_xprt *sp)
 			list_add(&ad->ad_list, &svc2_addresses);
 		}
 		ad->ad_conns++;
-		svc2_addresses_conns++;
+		WRITE_ONCE(svc2_addresses_conns, svc2_addresses_conns + 1);
 		qu->qu_address = ad;
 	}
 	if (ad != new)
@@ -511,7 +510,7 @@ void svc2_address_put(struct svc2_xprt *sp)
 		     !list_empty(&sp->sp_quota.qu_starved) ||
 		     !list_empty(&sp->sp_quota.qu_gss));
 	scoped_guard(spinlock, &svc2_pages_lock) {
-		svc2_addresses_conns--;
+		WRITE_ONCE(svc2_addresses_conns, svc2_addresses_conns - 1);
 		if (--ad->ad_conns)
 			return;
 		list_del(&ad->ad_list);

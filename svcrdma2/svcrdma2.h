@@ -766,6 +766,7 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 /* guards the next: connections may be lost, but are not freed under it */
 extern struct mutex svc2_conns_mutex;
 extern struct list_head svc2_conns;	/* accepted connections */
+extern unsigned int svc2_addresses_conns; /* connections of all addresses */
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
 bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
@@ -811,7 +812,6 @@ int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call);
 extern struct rpcrdma2_budget svc2_budget;
 void svc2_budget_set(void);
 void svc2_grant_begin(struct svc2_xprt *sp);
-void svc2_grant_end(struct svc2_xprt *sp);
 int svc2_grant_fill(struct svc2_xprt *sp, u32 answers);
 void svc2_grant_raise(struct svc2_xprt *sp);
 bool svc2_grant_is_used_up(void);

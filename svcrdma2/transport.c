@@ -607,7 +607,6 @@ static void svc2_free(struct svc_xprt *xprt)
 	WARN_ON_ONCE(atomic_read(&sp->sp_tx_count) || atomic_read(&sp->sp_tx_pages));
 	rpcrdma2_rpool_unmap(&sp->sp_rpool);
 	rpcrdma2_rpool_destroy(&sp->sp_rpool);
-	svc2_grant_end(sp);
 	svc2_address_put(sp);
 	rpcrdma2_conn_destroy(&sp->sp_conn);	/* R7 */
 	kfree(sp);
