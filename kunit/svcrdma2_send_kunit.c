@@ -142,7 +142,7 @@ static void borrow_keeps_order(struct kunit *test)
 	}
 	f->tx.tx_nbufs = 1;
 
-	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(sp, &f->tx, PAGE_SIZE, PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(sp, &f->tx, 2), 0);
 	KUNIT_EXPECT_EQ(test, f->tx.tx_nbufs, 2);
 	KUNIT_EXPECT_EQ(test, f->tx.tx_bufs[1].tp_addr, 1);
 	KUNIT_EXPECT_EQ(test, txs[1]->tx_nbufs, 1);

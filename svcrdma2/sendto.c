@@ -365,15 +365,13 @@ static int svc2_tx_map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /*
- * Checks whether @len bytes can be copied behind the header; gets the pages.
- * Return: 0; -EMSGSIZE when there is too much data; -ENOMEM when memory is
- * short, or the buffers of the connection have their maximum of pages.
+ * Checks whether @len bytes can be copied behind the header, to @pages; gets
+ * these. Return: 0; -EMSGSIZE when there is too much data; -ENOMEM when memory
+ * is short, or the buffers of the connection have their maximum of pages.
  */
-static int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
-			  u32 len)
+static int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 len,
+			  unsigned int pages)
 {
-	unsigned int pages = DIV_ROUND_UP(hdrlen + len, PAGE_SIZE);
-
 	if (len > SVC2_PULLUP_MAX || pages > sp->sp_tx_sges)
 		return -EMSGSIZE;
 	while (unlikely(tx->tx_nbufs < pages)) {
@@ -390,10 +388,9 @@ static int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
 }
 
 /* Gets the pages from idle contexts. Return: 0 or -ENOMEM. */
-static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx, u32 hdrlen,
-			  u32 len)
+static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx,
+			  unsigned int pages)
 {
-	unsigned int pages = DIV_ROUND_UP(hdrlen + len, PAGE_SIZE);
 	struct svc2_tx *other;
 
 	/* Without the lock contexts are only added, in front of the first one. */
@@ -644,18 +641,19 @@ static int svc2_reply_prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
 				     const struct xdr_buf *res, u32 hdrlen,
 				     struct rpcrdma2_reply_plan *plan)
 {
+	unsigned int pages = DIV_ROUND_UP(hdrlen + plan->pn_len, PAGE_SIZE);
 	bool fails = rpcrdma2_fault(buffer);
 	struct rpcrdma2_walk wk;
 	int ret;
 
-	ret = fails ? -ENOMEM : svc2_tx_copies(sp, tx, hdrlen, plan->pn_len);
+	ret = fails ? -ENOMEM : svc2_tx_copies(sp, tx, plan->pn_len, pages);
 	if (likely(!ret))
 		return 0;
 	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
 	plan->pn_gather = !fails && rpcrdma2_walk_count(wk) < sp->sp_tx_sges;
 	if (plan->pn_gather)
 		return 0;
-	return ret == -ENOMEM ? svc2_tx_borrow(sp, tx, hdrlen, plan->pn_len) : ret;
+	return ret == -ENOMEM ? svc2_tx_borrow(sp, tx, pages) : ret;
 }
 
 /*
