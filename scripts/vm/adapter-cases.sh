@@ -20,8 +20,8 @@ refuses()
 	local name=$1 text=$2 said
 
 	shift 2
-	said=$("$adapter" "$@" 2>&1)
-	[ $? -ne 0 ] && grep -q -- "$text" <<<"$said" && ok "$name" || fail "$name: $said"
+	! said=$("$adapter" "$@" 2>&1) && grep -q -- "$text" <<<"$said" && ok "$name" ||
+		fail "$name: $said"
 }
 
 # reported FILE VARIANT: succeeds if the report has right files only, and all rows
