@@ -17,6 +17,7 @@ realm_enctype=aes256-cts-hmac-sha1-96
 realm_dir=/run/krb5kdc
 realm_keytab=/root/server.keytab	# of what accepts contexts
 pipefs=/var/lib/nfs/rpc_pipefs
+gssd_seconds=''
 
 # rpc.gssd takes its principal by the machine's name. A guest that is both hosts is called
 # as the client is.
@@ -164,10 +165,20 @@ contexts()
 	echo 0 >/sys/kernel/tracing/events/rpcgss/rpcgss_context/enable
 }
 
-# gssd_up: until rpc.gssd has opened a pipe, mounts are refused.
+# contexts_follow: prints a line for each context that the client gets
+contexts_follow()
+{
+	local at=/sys/kernel/tracing/instances/follow
+
+	mkdir "$at" && echo 1 >"$at/events/rpcgss/rpcgss_context/enable" &&
+		exec cat "$at/trace_pipe"
+}
+
+# gssd_up: until rpc.gssd has opened a pipe, mounts are refused. Contexts live as long as
+# their ticket, or $gssd_seconds.
 gssd_up()
 {
-	rpc.gssd || complain "no rpc.gssd" || return
+	rpc.gssd ${gssd_seconds:+-t "$gssd_seconds"} || complain "no rpc.gssd" || return
 	until find /proc/"$(pgrep -x rpc.gssd)"/fd -lname '*/gssd' 2>/dev/null | grep -q .; do
 		pgrep -x rpc.gssd >/dev/null || complain "rpc.gssd has ended" || return
 		sleep 0.1
