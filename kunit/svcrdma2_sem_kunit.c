@@ -732,8 +732,8 @@ static void l8_one_thread_waits(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, svc2_shortage_begin(&f->sp));
 	KUNIT_EXPECT_FALSE(test, svc2_shortage_begin(&f->sp));
-	svc2_shortage_wait(&f->sp, &f->calls[1]);
-	svc2_shortage_wait(&f->sp, &f->calls[0]);
+	svc2_shortage_queue(&f->sp, &f->calls[1]);
+	svc2_shortage_queue(&f->sp, &f->calls[0]);
 	KUNIT_EXPECT_PTR_EQ(test, first_served(f), NULL);
 	KUNIT_EXPECT_FALSE(test, test_bit(XPT_DATA, &xprt->xpt_flags));
 	/* The connection still handles messages that do not need the scarce memory. */
@@ -745,7 +745,7 @@ static void l8_one_thread_waits(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_short_q));
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &xprt->xpt_flags));
 	/* This Call met the shortage just before its end. */
-	svc2_shortage_wait(&f->sp, &f->calls[2]);
+	svc2_shortage_queue(&f->sp, &f->calls[2]);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&f->sp.sp_start_q), 3);
 	KUNIT_EXPECT_TRUE(test, svc2_shortage_begin(&f->sp));
 }
@@ -760,7 +760,7 @@ static void l8_wakeups(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wakeups, 1);
 
 	KUNIT_EXPECT_TRUE(test, svc2_shortage_begin(&f->sp));
-	svc2_shortage_wait(&f->sp, &f->calls[1]);
+	svc2_shortage_queue(&f->sp, &f->calls[1]);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_shortages), shortages + 1);
 	KUNIT_EXPECT_EQ(test, wakeups, 1);
 	svc2_shortage_end(&f->sp);

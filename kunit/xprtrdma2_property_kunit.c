@@ -20,11 +20,11 @@ static void calls_with_property_message(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_calls_allowed(false, 1), 1);
 
 	rpcrdma2_exchange_init(&ex, NULL, false);
-	KUNIT_EXPECT_FALSE(test, xprt2_props_take_credit(false, &ex));
-	KUNIT_EXPECT_TRUE(test, xprt2_props_take_credit(true, &ex));
+	KUNIT_EXPECT_FALSE(test, xprt2_props_needs_credit(false, &ex));
+	KUNIT_EXPECT_TRUE(test, xprt2_props_needs_credit(true, &ex));
 	ex.ex_peer.pp_now = ex.ex_supported;		/* with the mark */
-	KUNIT_EXPECT_FALSE(test, xprt2_props_take_credit(true, &ex));
-	KUNIT_EXPECT_FALSE(test, xprt2_props_take_credit(false, &ex));
+	KUNIT_EXPECT_FALSE(test, xprt2_props_needs_credit(true, &ex));
+	KUNIT_EXPECT_FALSE(test, xprt2_props_needs_credit(false, &ex));
 }
 
 static struct kunit_case property_cases[] = {

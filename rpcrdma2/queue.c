@@ -187,7 +187,10 @@ static bool rpcrdma2_recv_map_for(const struct rpcrdma2_conn *co,
 	return mapped;
 }
 
-/* Charge the budget, with @kept only down to its reserve. Return: success */
+/*
+ * Adds @pages to those in use, or subtracts them if negative. With @kept it
+ * leaves bu_kept free. Return: false if too few are left.
+ */
 static bool rpcrdma2_rpool_spend(struct rpcrdma2_rpool *rp, long pages,
 				 bool kept)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The chunks of a Call at the responder, by way of rdma_rw */
+/* The responder: plans of Replies, and the chunks of a Call by rdma_rw */
 #include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>

@@ -10,8 +10,8 @@
  *
  * When most of the credits are in use an svc thread makes Receives for twice
  * the number, and then raises the grant. While the budget of the module is
- * short no grant is raised, and a Reply takes back one credit: its Receive is
- * freed. Fewer credits never fail an RPC: the requester waits. The credits in a
+ * short no grant is raised, and a Reply frees the Receive of its Call and, unless
+ * that was spare, takes back one credit. Fewer credits never fail an RPC: the requester waits. The credits in a
  * header are written when it is posted (sendto.c), for Replies do not leave in
  * the order in which they are built.
  */
@@ -195,8 +195,9 @@ void svc2_grant_raise(struct svc2_xprt *sp)
 }
 
 /*
- * Gives up a Receive. The grant gets lower only when there are no more Receives
- * than it needs. Return: false when that would be below the least grant.
+ * Decides whether the Receive of a Call can be freed, and lowers the grant by
+ * one unless there are more Receives than it needs. Return: false at the least
+ * grant.
  */
 static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 {

@@ -57,11 +57,11 @@ bool svc2_shortage_begin(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_shortage_wait - queue a Call until the waiting thread goes on
+ * svc2_shortage_queue - queue a Call until the waiting thread goes on
  * @sp: its connection
  * @call: Call whose RDMA Reads have not begun; no longer the caller's (R2)
  */
-void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call)
+void svc2_shortage_queue(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	svc2_count(shortages);
 	scoped_guard(spinlock, &sp->sp_recv_lock) {

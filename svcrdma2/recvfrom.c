@@ -316,7 +316,7 @@ static int svc2_read_start(struct svc_rqst *rqstp, struct svc2_msg *call)
 				/* begins again, with pages of a later thread */
 				svc2_reads_free(sp, call);
 				svc2_sinks_put(call);
-				svc2_shortage_wait(sp, call);
+				svc2_shortage_queue(sp, call);
 				return -EINPROGRESS;
 			}
 		}

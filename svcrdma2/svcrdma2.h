@@ -56,8 +56,8 @@
  *	grant plus those for control messages: a Call's Receive is put back
  *	before the Reply that returns its credit leaves, and rp_lock is held
  *	until a batch that has left rp_free is posted. Receives for a larger
- *	grant are posted before it is raised, and a Receive that is freed lowers
- *	the grant before the Reply leaves. The grant is written into each
+ *	grant are posted before it is raised. A freed Receive was spare, or the
+ *	grant is lowered before the Reply leaves. The grant is written into each
  *	header at the post, under sq_lock, so that a lowered grant is never
  *	followed by its old value. Receives for the answers to callbacks are
  *	posted before the first of these callbacks is made.
@@ -769,7 +769,7 @@ extern struct list_head svc2_conns;	/* accepted connections */
 extern unsigned int svc2_addresses_conns; /* connections of all addresses */
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
 bool svc2_shortage_begin(struct svc2_xprt *sp);
-void svc2_shortage_wait(struct svc2_xprt *sp, struct svc2_msg *call);
+void svc2_shortage_queue(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_shortage_end(struct svc2_xprt *sp);
 struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp);
 unsigned int svc2_memory_default(void);

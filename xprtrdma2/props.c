@@ -72,7 +72,7 @@ static void xprt2_props_changed(struct rpcrdma2_exchange *ex)
 	bool busy = rpcrdma2_exchange_busy(ex);
 
 	WRITE_ONCE(ep->ep_props_busy, busy || xprt2_receives_growing(ep));
-	WRITE_ONCE(ep->ep_props_credit, xprt2_props_take_credit(busy, ex));
+	WRITE_ONCE(ep->ep_props_credit, xprt2_props_needs_credit(busy, ex));
 	xprt2_props_bound_messages(ep);
 }
 
@@ -118,14 +118,14 @@ static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
  * server counts as this end does. No further Call is sent until a credit is
  * free.
  */
-static bool xprt2_props_has_credit(struct xprt2_ep *ep)
+static bool xprt2_props_take_credit(struct xprt2_ep *ep)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 	u32 grant = READ_ONCE(ep->ep_grant);
 	unsigned long most;
 	bool place, freed;
 
-	if (!xprt2_props_take_credit(true, &ep->ep_ex))
+	if (!xprt2_props_needs_credit(true, &ep->ep_ex))
 		return true;
 	if (grant < 2)
 		return false;
@@ -154,7 +154,7 @@ static int xprt2_props_send(struct rpcrdma2_exchange *ex,
 	if (!h) {
 		if (READ_ONCE(ep->ep_nego.ng_phase) != XPRT2_SETTLED ||
 		    ep->ep_vers != RPCRDMA2_VERS_TWO || !READ_ONCE(ep->ep_grant) ||
-		    !xprt2_props_has_credit(ep))
+		    !xprt2_props_take_credit(ep))
 			return -EAGAIN;
 		pm->pm_xid = xprt2_props_take_xid(&ep->ep_xp->xp_xprt);
 	}

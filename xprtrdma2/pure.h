@@ -42,7 +42,8 @@
  *                     +-- silence of a server that was of version 1, or the
  *                     |   second silence: 1 on the next
  *                     +-- connection lost: connect later
- *                     +-- lost again, long after the first: 1 on the next
+ *                     +-- lost again, XPRT2_OUTAGE or more after the first:
+ *                     |   1 on the next
  *
  *      SETTLED -- an RPC is refused: see xprt2_action_settled() --> OVER
  *
@@ -293,8 +294,9 @@ static inline bool xprt2_doubts_one(u32 vers, bool replied, bool busy,
 }
 
 /*
- * S34: a good Reply proves version 1, but not without a probe on this
- * connection: another transport may have found version 2 meanwhile.
+ * S34: a good Reply proves version 1, unless this connection uses it because
+ * the server was remembered (ng_known): another transport may have found
+ * version 2 meanwhile.
  */
 static inline bool xprt2_proves_one(const struct xprt2_nego *ng, u32 vers)
 {
@@ -640,7 +642,7 @@ static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
  * separate Receives for such messages. @busy: rpcrdma2_exchange_busy().
  */
 static inline bool
-xprt2_props_take_credit(bool busy, const struct rpcrdma2_exchange *ex)
+xprt2_props_needs_credit(bool busy, const struct rpcrdma2_exchange *ex)
 {
 	return busy && !rpcrdma2_props_marked(&ex->ex_peer.pp_now);
 }
