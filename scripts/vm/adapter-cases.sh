@@ -5,17 +5,17 @@
 # soft-RoCE.
 
 adapter=$VM_TOP/scripts/adapter.py
-report=/run/vm/adapter
+adapter_report=/run/vm/adapter
 
-# nothing_stays: succeeds if the script has left no mount, no server and no module in use
-nothing_stays()
+# adapter_is_gone: succeeds if the script has left no mount, no server and no module in use
+adapter_is_gone()
 {
 	! grep ' /run/rdma2-adapter' /proc/mounts && [ "$(cat /proc/fs/nfsd/threads)" -eq 0 ] &&
 		unload rdma2
 }
 
-# refuses NAME TEXT ARGUMENT...: a case that the script ends with this error
-refuses()
+# adapter_refuses NAME TEXT ARGUMENT...: a case that the script ends with this error
+adapter_refuses()
 {
 	local name=$1 text=$2 said
 
@@ -24,8 +24,8 @@ refuses()
 		fail "$name: $said"
 }
 
-# reported FILE VARIANT: succeeds if the report has right files only, and all rows
-reported()
+# adapter_reported FILE VARIANT: succeeds if the report has right files only, and all rows
+adapter_reported()
 {
 	grep -A 1 "^$2\$" "$1" | grep -q '^    files: [1-9][0-9]* right, 0 wrong$' &&
 		[ "$(grep -cE "^    $2( +[0-9.]+){5}" "$1")" -eq 10 ]
@@ -37,35 +37,35 @@ group_adapter()
 
 	device_up || { fail "device"; return; }
 	touch /etc/exports
-	refuses "no command" "usage: "
-	refuses "unknown client" "there is no client v3" loopback "$addr4" --clients v2,v3
-	refuses "too large" "MiB of memory" loopback "$addr4" --size 1000000
+	adapter_refuses "no command" "usage: "
+	adapter_refuses "unknown client" "there is no client v3" loopback "$addr4" --clients v2,v3
+	adapter_refuses "too large" "MiB of memory" loopback "$addr4" --size 1000000
 	nfs_up rdma2
-	refuses "nfsd runs" "systemctl stop nfs-server" loopback "$addr4" --output "$report.nfsd"
+	adapter_refuses "nfsd runs" "systemctl stop nfs-server" loopback "$addr4" --output "$adapter_report.nfsd"
 	stop_and_unload
 	locking_up
 
-	check "loopback" "$adapter" loopback "$addr4" "${short[@]}" --output "$report"
+	check "loopback" "$adapter" loopback "$addr4" "${short[@]}" --output "$adapter_report"
 	for client in 'rdma2, version 2' 'rdma2, version 1' rpcrdma; do
-		check "loopback: $client" reported "$report" "$client"
+		check "loopback: $client" adapter_reported "$adapter_report" "$client"
 	done
-	check "loopback: nothing stays" nothing_stays
+	check "loopback: nothing stays" adapter_is_gone
 
 	rmmod rpcrdma && modprobe -a xprtrdma2 svcrdma2 && echo 2 >/sys/module/svcrdma2/parameters/versions
-	refuses "a server of version 2 only" "^FAILED: rdma2, version 1: " loopback "$addr4" \
-		"${short[@]}" --clients v1,v2 --output "$report.2"
-	check "a server of version 2 only: the other client" reported "$report.2" \
+	adapter_refuses "a server of version 2 only" "^FAILED: rdma2, version 1: " loopback "$addr4" \
+		"${short[@]}" --clients v1,v2 --output "$adapter_report.2"
+	check "a server of version 2 only: the other client" adapter_reported "$adapter_report.2" \
 		'rdma2, version 2'
 	same "pin is as before" "$(cat /sys/module/xprtrdma2/parameters/pin)" ''
-	check "a server of version 2 only: nothing stays" nothing_stays
+	check "a server of version 2 only: nothing stays" adapter_is_gone
 
-	"$adapter" server "${short[@]}" >"$report.server" 2>&1 &
+	"$adapter" server "${short[@]}" >"$adapter_report.server" 2>&1 &
 	pid=$!
-	await grep -q listens "$report.server"
+	await grep -q listens "$adapter_report.server"
 	check "client" "$adapter" client "$addr4" "${short[@]}" --clients v2 \
-		--output "$report.client"
-	check "client: rows" grep -qE '( +[0-9.]+){5} / [0-9.]+$' "$report.client"
+		--output "$adapter_report.client"
+	check "client: rows" grep -qE '( +[0-9.]+){5} / [0-9.]+$' "$adapter_report.client"
 	kill "$pid"
-	wait "$pid" && ok "server: ends" || fail "server: ends: $(cat "$report.server")"
-	check "server: nothing stays" nothing_stays
+	wait "$pid" && ok "server: ends" || fail "server: ends: $(cat "$adapter_report.server")"
+	check "server: nothing stays" adapter_is_gone
 }
