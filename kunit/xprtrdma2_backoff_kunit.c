@@ -104,6 +104,18 @@ static void brief_rows(struct kunit *test)
 			XPRT2_PAST_LOST);
 }
 
+/* Attempts that bring no Reply back off anyway: they do not shorten the next row. */
+static void brief_without_replies(struct kunit *test)
+{
+	unsigned int brief = 0, i;
+
+	for (i = 0; i < 40; i++)
+		KUNIT_EXPECT_EQ(test, xprt2_judge_past(false, true, false, 0, &brief),
+				XPRT2_PAST_FAILED);
+	KUNIT_EXPECT_EQ(test, xprt2_judge_past(true, true, false, 0, &brief),
+			XPRT2_PAST_LOST);
+}
+
 struct delay_case {
 	const char	*desc;
 	enum xprt2_past	past;
@@ -149,6 +161,7 @@ static struct kunit_case backoff_cases[] = {
 	KUNIT_CASE_PARAM(past, past_gen_params),
 	KUNIT_CASE_PARAM(storm, storm_gen_params),
 	KUNIT_CASE(brief_rows),
+	KUNIT_CASE(brief_without_replies),
 	KUNIT_CASE_PARAM(delay, delay_gen_params),
 	{}
 };

@@ -10,10 +10,11 @@
  *
  * When most of the credits are in use an svc thread makes Receives for twice
  * the number, and then raises the grant. While the budget of the module is
- * short no grant is raised, and a Reply frees the Receive of its Call and, unless
- * that was spare, takes back one credit. Fewer credits never fail an RPC: the requester waits. The credits in a
- * header are written when it is posted (sendto.c), for Replies do not leave in
- * the order in which they are built.
+ * short no grant is raised, and a Reply frees the Receive of its Call and,
+ * unless that was spare, takes back one credit. Fewer credits never fail an
+ * RPC: the requester waits. The credits in a header are written when it is
+ * posted (sendto.c), for Replies do not leave in the order in which they are
+ * built.
  */
 
 /* minimum budget in pages, which is enough for a few connections */

@@ -447,8 +447,8 @@ static inline long svc2_grant_hard_limit(long most)
  * of @most. A connection without pages may have any that are left; one with
  * pages at most what is left afterwards, of the half and of the whole without
  * the reserve. Thus n connections of an address that take more and more pages
- * end at 1/(n+1) of the half each, the same amount is left for one more, and the
- * reserve for other addresses.
+ * end at 1/(n+1) of the half each, the same amount is left for one more, and
+ * the reserve for other addresses.
  */
 static inline bool svc2_pages_quota_allows(long most, long all, long address,
 					   long own, long more)

@@ -461,7 +461,7 @@ static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 /*
  * Takes the pages of a Reply that the device reads (R4). They stay in the
  * thread's array until svc2_reply_put_pages(). Return: 0, or -ENOMEM for a
- * transient shortage.
+ * transient shortage; svc2_tx_reset() follows.
  */
 static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 {

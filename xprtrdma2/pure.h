@@ -565,7 +565,8 @@ enum xprt2_past {
  * @lost: the peer, the network or the device ended it
  * @innocent: the peer did not cause the loss, or an RPC of the client timed out
  * @lasted: jiffies since the attempt to connect began
- * @brief: number of losses in a row within XPRT2_BRIEF; updated
+ * @brief: number of losses in a row within XPRT2_BRIEF, of connections that
+ *	brought a good Reply; updated
  *
  * A connection that comes up proves little about a server: the server may end
  * each connection at the first Call.
@@ -577,7 +578,7 @@ static inline enum xprt2_past xprt2_judge_past(bool replied, bool lost,
 {
 	if (lasted >= XPRT2_BRIEF)
 		*brief = 0;
-	else if (lost && !innocent)
+	else if (replied && lost && !innocent)
 		*brief += *brief <= XPRT2_BRIEF_MAX;
 	if (!innocent && (!replied || (lost && *brief > XPRT2_BRIEF_MAX)))
 		return XPRT2_PAST_FAILED;
