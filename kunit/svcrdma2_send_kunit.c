@@ -94,61 +94,63 @@ static void s46_pages_are_counted(struct kunit *test)
 	svc2_address_put(sp);
 }
 
-/* The trim keeps the order of contexts: a Reply takes the one used last. */
-static void trim_keeps_order(struct kunit *test)
+#define IDLE	3
+
+/* Returns a connection with idle contexts; a Reply takes the last one of @txs first. */
+static struct fixture *with_idle(struct kunit *test, struct svc2_tx **txs)
 {
 	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
-	struct svc2_tx *txs[3];
-	struct svc2_xprt *sp;
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
-	sp = &f->sp;
-	rpcrdma2_conn_init(&sp->sp_conn, &ops);
-	rpcrdma2_regions_init(&sp->sp_conn);
-	spin_lock_init(&sp->sp_tx_lock);
-	init_llist_head(&sp->sp_txs);
-	for (i = 0; i < ARRAY_SIZE(txs); i++) {
+	rpcrdma2_conn_init(&f->sp.sp_conn, &ops);
+	rpcrdma2_regions_init(&f->sp.sp_conn);
+	spin_lock_init(&f->sp.sp_tx_lock);
+	init_llist_head(&f->sp.sp_txs);
+	for (i = 0; i < IDLE; i++) {
 		txs[i] = kunit_kzalloc(test, sizeof(*txs[i]), GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, txs[i]);
 		txs[i]->tx_used = jiffies;
-		llist_add(&txs[i]->tx_list, &sp->sp_txs);
+		txs[i]->tx_nbufs = 1;
+		llist_add(&txs[i]->tx_list, &f->sp.sp_txs);
 	}
+	return f;
+}
 
-	KUNIT_EXPECT_FALSE(test, svc2_trim(sp));
-	for (i = ARRAY_SIZE(txs) - 1; i >= 0; i--)
+static void are_in_order(struct kunit *test, struct svc2_xprt *sp, struct svc2_tx **txs)
+{
+	int i;
+
+	for (i = IDLE - 1; i >= 0; i--)
 		KUNIT_EXPECT_PTR_EQ(test, svc2_tx_pop(sp), txs[i]);
 	KUNIT_EXPECT_NULL(test, svc2_tx_pop(sp));
+}
+
+/* The trim keeps the order of contexts: a Reply takes the one used last. */
+static void trim_keeps_order(struct kunit *test)
+{
+	struct svc2_tx *txs[IDLE];
+	struct fixture *f = with_idle(test, txs);
+
+	KUNIT_EXPECT_FALSE(test, svc2_trim(&f->sp));
+	are_in_order(test, &f->sp, txs);
 }
 
 /* A context gets a page of an idle one, and the idle ones keep their order. */
 static void borrow_keeps_order(struct kunit *test)
 {
-	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
-	struct svc2_tx *txs[3];
-	struct svc2_xprt *sp;
-	int i;
+	struct svc2_tx *txs[IDLE];
+	struct fixture *f = with_idle(test, txs);
 
-	KUNIT_ASSERT_NOT_NULL(test, f);
-	sp = &f->sp;
-	spin_lock_init(&sp->sp_tx_lock);
-	init_llist_head(&sp->sp_txs);
-	for (i = 0; i < ARRAY_SIZE(txs); i++) {
-		txs[i] = kunit_kzalloc(test, sizeof(*txs[i]), GFP_KERNEL);
-		KUNIT_ASSERT_NOT_NULL(test, txs[i]);
-		txs[i]->tx_nbufs = 1 + i % 2;
-		txs[i]->tx_bufs[1].tp_addr = i;
-		llist_add(&txs[i]->tx_list, &sp->sp_txs);
-	}
+	txs[1]->tx_nbufs = 2;
+	txs[1]->tx_bufs[1].tp_addr = 1;
 	f->tx.tx_nbufs = 1;
 
-	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(sp, &f->tx, 2), 0);
+	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(&f->sp, &f->tx, 2), 0);
 	KUNIT_EXPECT_EQ(test, f->tx.tx_nbufs, 2);
 	KUNIT_EXPECT_EQ(test, f->tx.tx_bufs[1].tp_addr, 1);
 	KUNIT_EXPECT_EQ(test, txs[1]->tx_nbufs, 1);
-	for (i = ARRAY_SIZE(txs) - 1; i >= 0; i--)
-		KUNIT_EXPECT_PTR_EQ(test, svc2_tx_pop(sp), txs[i]);
-	KUNIT_EXPECT_NULL(test, svc2_tx_pop(sp));
+	are_in_order(test, &f->sp, txs);
 }
 
 static struct kunit_case send_cases[] = {
