@@ -6,8 +6,8 @@
 # or if the guest returns no result, regardless of the command's exit status.
 #
 # Exit status: that of the command; 123 the emulator failed, and the guest's results are
-# invalid; 124 the guest did not end; 125 the guest did not boot, or died; 126 the kernel's log has a
-# report.
+# invalid; 124 the guest did not end; 125 the guest did not boot, or died; 126 the kernel's
+# log has a report.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -336,7 +336,7 @@ bound()
 
 	hz=$(getconf CLK_TCK)
 	rm -f "$run/killed"
-	while sleep 5; do
+	while sleep 5 && kill -0 "$1"; do
 		# proc(5): state, session, utime, stime, cutime, cstime
 		read -r used runnable < <(cat /proc/[0-9]*/stat | awk -v session="$1" '
 			{ sub(/^[0-9]+ \(.*\) /, "") }
