@@ -151,21 +151,21 @@ else
 fi
 
 source_tree=$(readlink -e "$(kernel_dir uml)/build/source")
-# passed_before KEY FILE...: succeeds if a tool had no findings in these contents before.
-# KEY has everything else that the result depends on. If the tool has no findings now, the
-# caller calls passed_now.
+# passed_before KEY FILE...: succeeds if a tool had no findings in these contents before, in
+# any checkout. KEY has everything else that the result depends on. If the tool has no
+# findings now, the caller calls passed_now.
 passed_before()
 {
 	local key=$1
 
 	shift
 	seen=$({ echo "$key"; sha1sum "$@"; } | sha1sum)
-	grep -qsxF "$seen" "$tree/passed"
+	grep -qsxF "$seen" "$cache/lint-passed"
 }
 
 passed_now()
 {
-	echo "$seen" >>"$tree/passed"
+	echo "$seen" >>"$cache/lint-passed"
 }
 
 # checkpatch IGNORED FILE...: prints the findings. Messages of checkpatch about itself are
