@@ -20,7 +20,7 @@ pick_modules()
 	to=$dir/root/lib/modules/$release
 	mkdir -p "$to"
 	sed '/^#/d;/^$/d' "$vmdir/debian-modules" | while read -r module; do
-		modprobe -d "$all" -S "$release" --show-depends "$module" ||
+		modprobe -q -d "$all" -S "$release" --show-depends "$module" ||
 			say "the kernel has no module $module"
 	done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | sort -u |
 	while read -r file; do
