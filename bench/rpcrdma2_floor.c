@@ -32,7 +32,7 @@
 
 #define FLOOR_PORT	20051
 #define FLOOR_SLOTS	64
-#define FLOOR_PAYLOAD	SZ_1M
+#define FLOOR_PAYLOAD	(SZ_1M + SZ_4K)	/* of 1 MiB, and what GSS adds */
 #define FLOOR_MESSAGE	SZ_64K
 #define FLOOR_SIGNAL	16
 #define FLOOR_TIMEOUT	(60 * HZ)
