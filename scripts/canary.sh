@@ -114,15 +114,20 @@ command_of()
 	esac
 }
 
-# guest NAME COMMAND [ARGUMENT...]: runs a guest from the checkout in $here
+# guest NAME COMMAND [ARGUMENT...]: runs a guest from the checkout in $here. Afterwards no
+# process of it is left, which could hold a lock of vm.sh.
 guest()
 {
 	local timeout=600
 
 	[[ $1 != @idle && $1 != @spins ]] || timeout=15
-	"$here/scripts/vm.sh" "$kernel" --no-modules --mem 512 --timeout "$timeout" \
-		--out "$work/$1" -- sh -c "${@:2}" >"$work/$1.said" 2>&1
-	echo $? >"$work/$1.rc"
+	{
+		flock 9
+		"$here/scripts/vm.sh" "$kernel" --no-modules --mem 512 --timeout "$timeout" \
+			--out "$work/$1" -- sh -c "${@:2}" >"$work/$1.said" 2>&1
+		echo $? >"$work/$1.rc"
+	} 9>"$work/$1.lock"
+	flock -n "$work/$1.lock" true || echo 1 >"$work/$1.rc"
 }
 
 # A checkout in the machine's /tmp, beside another file

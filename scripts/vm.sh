@@ -109,7 +109,7 @@ run=${out:-$(mktemp -d "$cache/run/$kernel-$(date +%H%M%S)-XXXXXX")}
 mkdir -p "$run"
 run=$(cd "$run" && pwd)
 log=${log:-$run/console.log}
-rm -f "$run/rc" "$run/started" "$run/nvme" "$run/entered"
+rm -f "$run/rc" "$run/started" "$run/killed" "$run/nvme" "$run/entered"
 [ -z "$nvme" ] || truncate -s "${nvme}M" "$run/nvme" || exit 125
 
 {
@@ -335,8 +335,9 @@ bound()
 	local hz used runnable before=0 idle=0 why=''
 
 	hz=$(getconf CLK_TCK)
-	rm -f "$run/killed"
-	while sleep 5 && kill -0 "$1"; do
+	# The pause has this script's locks, too.
+	trap 'kill "$!"; exit' TERM
+	while { sleep 5 & wait "$!"; } && kill -0 "$1"; do
 		# proc(5): state, session, utime, stime, cutime, cstime
 		read -r used runnable < <(cat /proc/[0-9]*/stat | awk -v session="$1" '
 			{ sub(/^[0-9]+ \(.*\) /, "") }
@@ -356,7 +357,8 @@ bound()
 }
 
 # A signal that ends this script also ends the guest.
-trap '{ kill -- "-$pid" "$pid"; sleep 1; kill -9 -- "-$pid" "$pid"; } 2>/dev/null
+bounds=''
+trap '{ kill -- "-$pid" "$pid" ${bounds:+"$bounds"}; sleep 1; kill -9 -- "-$pid" "$pid"; } 2>/dev/null
 	exit 130' INT TERM HUP
 if [ "$tty" -eq 1 ]; then
 	state=$(stty -g 2>/dev/null)
@@ -376,7 +378,8 @@ else
 		bounds=$!
 		wait "$pid"
 		status=$?
-		kill "$bounds" 2>/dev/null
+		[ -s "$run/killed" ] || kill "$bounds" 2>/dev/null
+		wait "$bounds"
 		[ -e "$run/started" ] || [ -s "$run/killed" ] && break
 		say "$kernel: attempt $attempt did not boot (status $status), log: $log.$attempt"
 		cp "$log" "$log.$attempt"
