@@ -328,25 +328,34 @@ finish()
 }
 
 # bound PID: kills the guest, which is the session of PID, as soon as it has used $timeout
-# seconds of a processor or has been idle for $timeout seconds. A guest that waits for a
-# processor of the host is not idle.
+# seconds of a processor or has been idle for $timeout seconds. A second of a processor ends
+# ten seconds of idleness: a guest that waits in vain has some work, too. A guest that waits
+# for a processor of the host is not idle.
 bound()
 {
-	local hz used runnable before=0 idle=0 why=''
+	local hz used runnable spent before=0 idle=0 why=''
 
 	hz=$(getconf CLK_TCK)
 	# The pause has this script's locks, too.
 	trap 'kill "$!"; exit' TERM
 	while { sleep 5 & wait "$!"; } && kill -0 "$1"; do
-		# proc(5): state, session, utime, stime, cutime, cstime
-		read -r used runnable < <(cat /proc/[0-9]*/stat | awk -v session="$1" '
+		# proc(5): state, session, utime, stime, cutime, cstime; first of processes,
+		# then of threads: each thread of an emulator may wait for a processor
+		read -r used runnable < <(
+			{ cat /proc/[0-9]*/stat; echo; cat /proc/[0-9]*/task/[0-9]*/stat; } |
+				awk -v session="$1" '
+			!NF { threads = 1 }
 			{ sub(/^[0-9]+ \(.*\) /, "") }
-			$4 == session { used += $12 + $13 + $14 + $15; runnable += $1 ~ /[RD]/ }
+			$4 != session { next }
+			threads { runnable += $1 ~ /[RD]/; next }
+			{ used += $12 + $13 + $14 + $15 }
 			END { print used + 0, runnable + 0 }')
-		idle=$((used - before > hz / 2 || runnable ? 0 : idle + 5))
+		spent=$((used > before ? used - before : 0))
 		before=$used
+		idle=$((idle + (runnable ? 0 : 5 * hz) - 10 * spent))
+		[ "$idle" -ge 0 ] || idle=0
 		[ "$used" -lt $((timeout * hz)) ] || why="$timeout s of a processor"
-		[ "$idle" -lt "$timeout" ] || why="$timeout s without work"
+		[ "$idle" -lt $((timeout * hz)) ] || why="$timeout s without work"
 		[ -n "$why" ] || continue
 		echo "$why" >"$run/killed"
 		kill -TERM -- "-$1"
