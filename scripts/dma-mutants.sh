@@ -58,7 +58,9 @@ sources
 build
 limit='' failed=0
 ! detected || { cat "$log"; exit 2; }
-limit=$(($(sed -nE 's/^# .* ([0-9]+) \+ ([0-9]+) s of a processor$/3 * (\1 + \2) + 60/p' "$log")))
+limit=$(sed -nE 's/^# .* ([0-9]+) \+ ([0-9]+) s of a processor$/3 * (\1 + \2) + 60/p' "$log")
+[ -n "$limit" ] || die "nfs-test.sh does not print the processor time of the group"
+limit=$((limit))
 while IFS=: read -r file line call; do
 	sources "$file" "$line"
 	build
