@@ -153,9 +153,27 @@ static void borrow_keeps_order(struct kunit *test)
 	are_in_order(test, &f->sp, txs);
 }
 
+/* fail_buffer strikes Replies of any length: a context gets no more pages than it has room for. */
+static void borrow_within_bounds(struct kunit *test)
+{
+	struct svc2_tx *txs[IDLE];
+	struct fixture *f = with_idle(test, txs);
+	int i;
+
+	for (i = 0; i < IDLE; i++)
+		txs[i]->tx_nbufs = SVC2_TX_BUF_PAGES;
+	f->tx.tx_nbufs = 1;
+
+	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(&f->sp, &f->tx, SVC2_TX_BUF_PAGES + 1), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, f->tx.tx_nbufs, 1);
+	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(&f->sp, &f->tx, SVC2_TX_BUF_PAGES), 0);
+	KUNIT_EXPECT_EQ(test, f->tx.tx_nbufs, SVC2_TX_BUF_PAGES);
+}
+
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE(s46_pages_are_counted),
 	KUNIT_CASE(borrow_keeps_order),
+	KUNIT_CASE(borrow_within_bounds),
 	KUNIT_CASE(trim_keeps_order),
 	{}
 };

@@ -393,6 +393,9 @@ static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx,
 {
 	struct svc2_tx *other;
 
+	/* fail_buffer alone lets such a Reply get here: it waits. */
+	if (pages > ARRAY_SIZE(tx->tx_bufs))
+		return -ENOMEM;
 	/* Without the lock contexts are only added, in front of the first one. */
 	guard(spinlock)(&sp->sp_tx_lock);
 	llist_for_each_entry(other, READ_ONCE(sp->sp_txs.first), tx_list) {
