@@ -158,12 +158,17 @@ class Size:
 
 def server_status():
     """Returns the server's file; it changes under the client, so the cache is of no use."""
-    fd = os.open(f'{MOUNT}/{STATUS}', os.O_RDONLY)
     try:
-        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-        return json.loads(os.pread(fd, STATUS_BYTES, 0))
-    finally:
-        os.close(fd)
+        fd = os.open(f'{MOUNT}/{STATUS}', os.O_RDONLY)
+        try:
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            return json.loads(os.pread(fd, STATUS_BYTES, 0))
+        finally:
+            os.close(fd)
+    except FileNotFoundError:
+        raise Fault('this script has not started the server') from None
+    except (OSError, ValueError) as e:
+        raise Fault(f'{MOUNT}/{STATUS}: {e}') from None
 
 
 @contextlib.contextmanager
@@ -333,12 +338,12 @@ def trial(arguments):
                 if size.loopback:
                     server.start('rpcrdma' if client == 'rpcrdma' else 'rdma2')
                 try_client(report, client, arguments.address, size)
-            except Fault as e:
+            except (Fault, OSError) as e:
                 report.fail(f'{CLIENTS[client]}: {e}')
             finally:
                 server.stop()
         report.tables()
-    except Fault as e:
+    except (Fault, OSError) as e:
         report.fail(e)
     report.line('\nKernel log')
     for line in log():
@@ -395,7 +400,7 @@ def main():
             parser.error(f'--{word} is at least 1')
     try:
         return 0 if (serve if arguments.command == 'server' else trial)(arguments) else 1
-    except (Fault, FileExistsError) as e:
+    except (Fault, OSError) as e:
         print(f'{parser.prog}: {e}', file=sys.stderr)
         return 1
 

@@ -42,6 +42,9 @@ group_adapter()
 	adapter_refuses "too large" "MiB of memory" loopback "$addr4" --size 1000000
 	nfs_up rdma2
 	adapter_refuses "nfsd runs" "systemctl stop nfs-server" loopback "$addr4" --output "$adapter_report.nfsd"
+	adapter_refuses "a server of another origin" "^FAILED: this script has not started the server" \
+		client "$addr4" --output "$adapter_report.other"
+	adapter_refuses "no folder for the report" "No such file" client "$addr4" --output /none/x
 	stop_and_unload
 	locking_up
 
