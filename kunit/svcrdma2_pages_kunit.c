@@ -818,6 +818,32 @@ static void deferred_call_waits(struct kunit *test)
 }
 
 /*
+ * But not if the Call that holds the pages waits for Send Queue entries, which the deferred
+ * Call may hold: neither would ever go on.
+ */
+static void s46_deferred_call_holds_entries(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+	struct svc2_msg *large = &f->peers[0].calls[0], *deferred = &f->peers[0].calls[1];
+
+	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
+	svc2_sem_open(&sp->sp_sq_sem, 8);
+	KUNIT_ASSERT_EQ(test, svc2_sem_take_call(sp, &sp->sp_sq_sem, deferred, 8, 0,
+						 &deferred->sm_entries), 0);
+	KUNIT_ASSERT_EQ(test, reserve(f, 0, 0, MOST / 4 + 1), 0);
+	KUNIT_ASSERT_EQ(test, svc2_sem_take_call(sp, &sp->sp_sq_sem, large, 8, 0,
+						 &large->sm_entries), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
+	/* The upcall is over. */
+	set_bit(XPT_DEFERRED, &sp->sp_xprt.xpt_flags);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
+	svc2_sem_give(sp, &sp->sp_sq_sem, deferred->sm_entries);
+	KUNIT_EXPECT_EQ(test, large->sm_entries, 8);
+	clear_bit(XPT_DEFERRED, &sp->sp_xprt.xpt_flags);
+}
+
+/*
  * S46: a peer can choose its IP address, but not its port on the link. The limit applies to
  * the port.
  */
@@ -964,6 +990,7 @@ static struct kunit_case pages_cases[] = {
 	KUNIT_CASE(short_reply_returns_pages),
 	KUNIT_CASE(minimum_memory_suffices),
 	KUNIT_CASE(deferred_call_waits),
+	KUNIT_CASE(s46_deferred_call_holds_entries),
 	KUNIT_CASE(address_is_port),
 	KUNIT_CASE_PARAM(address_by_route, route_gen_params),
 	KUNIT_CASE(address_by_lid),

@@ -984,9 +984,11 @@ static bool svc2_may_receive(const struct svc2_xprt *sp)
 		return false;
 	if (starts || !list_empty(&sp->sp_ready_q))
 		return true;
-	return svc2_pages_in_quota(sp) &&
-	       ((list_empty(&sp->sp_sq_sem.se_waiters) &&
-		 list_empty(&sp->sp_mr_sem.se_waiters)) || deferred);
+	if (likely(list_empty(&sp->sp_sq_sem.se_waiters) &&
+		   list_empty(&sp->sp_mr_sem.se_waiters)))
+		return svc2_pages_in_quota(sp);
+	/* whatever the quota: a waiter may hold the pages that exceed it */
+	return deferred;
 }
 
 /**
