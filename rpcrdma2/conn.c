@@ -18,16 +18,27 @@ void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_init);
 
-static int rpcrdma2_conn_create_cq(struct rpcrdma2_conn *co,
-				   unsigned int entries, struct ib_cq **cq)
+/*
+ * The RDMA core gives each CQ without a vector the next one of the device. Two
+ * for each connection would leave every second vector without Receives:
+ * "Completion vectors" in Documentation/architecture.rst.
+ */
+static int rpcrdma2_conn_create_cqs(struct rpcrdma2_conn *co,
+				    const struct rpcrdma2_conn_size *size)
 {
-	struct ib_cq *new;
+	struct ib_device *dev = rpcrdma2_conn_device(co);
+	struct ib_cq *cq;
 
-	new = ib_alloc_cq_any(rpcrdma2_conn_device(co), co, entries,
-			      IB_POLL_WORKQUEUE);
-	if (IS_ERR(new))
-		return PTR_ERR(new);
-	*cq = new;
+	/* A flush completes every entry, signaled or not. */
+	cq = ib_alloc_cq_any(dev, co, size->sends, IB_POLL_WORKQUEUE);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	co->co_send_cq = cq;
+	cq = ib_alloc_cq(dev, co, size->recvs, cq->comp_vector,
+			 IB_POLL_WORKQUEUE);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	co->co_recv_cq = cq;
 	return 0;
 }
 
@@ -82,10 +93,7 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 	co->co_pd = pd;
 	co->co_rw_mrs = size->rw_mrs;
 	co->co_rw_pages = size->rw_pages;
-	/* A flush completes every entry, signaled or not. */
-	ret = rpcrdma2_conn_create_cq(co, size->sends, &co->co_send_cq);
-	if (!ret)
-		ret = rpcrdma2_conn_create_cq(co, size->recvs, &co->co_recv_cq);
+	ret = rpcrdma2_conn_create_cqs(co, size);
 	if (!ret)
 		ret = rpcrdma2_conn_create_qp(co, size, event);
 	return ret;

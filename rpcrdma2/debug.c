@@ -66,6 +66,13 @@ void rpcrdma2_backward_show(struct seq_file *seq,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_backward_show);
 
+void rpcrdma2_vectors_show(struct seq_file *seq, const struct rpcrdma2_conn *co)
+{
+	seq_printf(seq, " vectors=%u,%u", co->co_send_cq->comp_vector,
+		   co->co_recv_cq->comp_vector);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_vectors_show);
+
 void rpcrdma2_peer_show(struct seq_file *seq, const struct rpcrdma2_peer_props *pp)
 {
 	if (READ_ONCE(pp->pp_announced))

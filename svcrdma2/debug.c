@@ -53,6 +53,7 @@ static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 		   PAGE_SIZE * atomic_read(&sp->sp_tx_pages),
 		   sp->sp_backward_max);
 	rpcrdma2_backward_show(seq, &sp->sp_called, READ_ONCE(sp->sp_nposted));
+	rpcrdma2_vectors_show(seq, &sp->sp_conn);
 	seq_putc(seq, '\n');
 }
 

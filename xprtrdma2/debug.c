@@ -62,6 +62,8 @@ static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 	rpcrdma2_end_show(seq, &xp->xp_end);
 	rpcrdma2_error_show(seq, READ_ONCE(xp->xp_error),
 			    READ_ONCE(xp->xp_error_at));
+	if (ep)
+		rpcrdma2_vectors_show(seq, &ep->ep_conn);
 	seq_putc(seq, '\n');
 }
 

@@ -1171,6 +1171,13 @@ void rpcrdma2_backward_show(struct seq_file *seq,
 			    const struct rpcrdma2_backward *bw, unsigned int used);
 
 /**
+ * rpcrdma2_vectors_show - print " vectors=SENDS,RECEIVES"
+ * @seq: output
+ * @co: connection with verbs objects
+ */
+void rpcrdma2_vectors_show(struct seq_file *seq, const struct rpcrdma2_conn *co);
+
+/**
  * rpcrdma2_peer_show - print " rbsiz=BYTES brs=LEVEL" as announced
  * @seq: output
  * @pp: properties of the peer; nothing is printed before it has announced any

@@ -88,6 +88,26 @@ group_paths()
 	finish
 }
 
+# receive_vectors: prints the completion vectors of the Receives of both ends
+receive_vectors()
+{
+	sed -n 's/.* state=up .* vectors=[0-9]*,\([0-9]*\).*/\1/p' \
+		/proc/net/rpc/{xprtrdma2,svcrdma2} | sort -u
+}
+
+# vectors_spread NAME: cases for at least as many connections as the guest has processors.
+# Both ends are on one device, and soft-RoCE has a vector for each processor.
+vectors_spread()
+{
+	grep -h ' state=up ' /proc/net/rpc/{xprtrdma2,svcrdma2} >/tmp/connections
+	[ -s /tmp/connections ] && ! grep -qv ' vectors=\([0-9]*\),\1\b' /tmp/connections &&
+		ok "$1: a connection has one completion vector" ||
+		fail "$1: vectors: $(grep -o ' vectors=.*' /tmp/connections | tr '\n' ' ')"
+	[ "$(receive_vectors | wc -l)" -eq "$(nproc)" ] &&
+		ok "$1: the Receives use all completion vectors" ||
+		fail "$1: $(nproc) processors, Receives on vectors $(receive_vectors | tr '\n' ' ')"
+}
+
 # Load over several connections at once, for guests with several processors
 group_nconnect()
 {
@@ -99,6 +119,7 @@ group_nconnect()
 		mount_nfs "$proto" "$v" /mnt nconnect=8 || { fail "$name: mount"; return; }
 		check "$name: load" "$load_sh" /mnt "$export_dir" 30 4
 		check "$name: 8 connections" [ "$(grep -c ' state=up ' /proc/net/rpc/xprtrdma2)" -eq 8 ]
+		vectors_spread "$name"
 		check "$name: umount" umount_all
 	done
 	finish
@@ -614,6 +635,9 @@ group_exclusive()
 	check "xprtrdma2 loads when rpcrdma is gone" modprobe xprtrdma2
 	nfs_up rdma2 || { fail "server"; return; }
 	netids
+	check "nconnect=8: mount" mount_nfs rdma2 4.2 /mnt nconnect=8 &&
+		check "nconnect=8: files" touch /mnt/{1..16} &&
+		vectors_spread "nconnect=8"
 	finish
 }
 
