@@ -598,7 +598,10 @@ static int xprt2_marshal_register_chunks(struct xprt2_ep *ep,
 	return ret;
 }
 
-/* Record the limits for lengths in the Reply, and count the chunks. */
+/*
+ * Record the limits for lengths in the Reply, and count the chunks. A Call
+ * without chunks writes no figure of the transport.
+ */
 static void xprt2_marshal_note_chunks(struct xprt2_ep *ep,
 				      struct xprt2_req *req,
 				      const struct rpcrdma2_call_plan *plan,
@@ -608,6 +611,8 @@ static void xprt2_marshal_note_chunks(struct xprt2_ep *ep,
 
 	req->rq2_write_max = plan->cp_write ? h->h_writes[0].ck_length : 0;
 	req->rq2_reply_max = plan->cp_reply ? h->h_reply.ck_length : 0;
+	if (likely(!h->h_nsegs))
+		return;
 	st->st_request_bytes += req->rq2_write_max + req->rq2_reply_max;
 	st->st_nomsg_calls += plan->cp_poszero;
 	st->st_read_chunks += plan->cp_read;

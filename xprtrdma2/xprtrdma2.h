@@ -206,11 +206,12 @@ RPCRDMA2_COUNTERS(xprt2, XPRT2)
 /*
  * For mountstats. The context named increments them without a lock. The last two
  * groups have several contexts, which may lose an increment to each other:
- * xprt2_stat_add().
+ * xprt2_stat_add(). The send path's are one cache line, and only an RPC with
+ * chunks writes to it.
  */
 struct xprt2_stats {
 	/* send path */
-	unsigned long		st_read_chunks;
+	unsigned long		st_read_chunks ____cacheline_aligned_in_smp;
 	unsigned long		st_write_chunks;
 	unsigned long		st_reply_chunks;
 	unsigned long long	st_request_bytes;
@@ -219,7 +220,7 @@ struct xprt2_stats {
 	unsigned long		st_nomsg_calls;
 	unsigned long		st_no_sq;
 	/* receive CQ */
-	struct rpcrdma2_errors	st_errors;
+	struct rpcrdma2_errors	st_errors ____cacheline_aligned_in_smp;
 	/* both CQs; st_local_inv: receive CQ and release path */
 	unsigned long long	st_reply_bytes;
 	unsigned long		st_bad_replies;
@@ -295,21 +296,27 @@ struct xprt2_send {
 /**
  * struct xprt2_req - an RPC on this transport
  * @rq2_slot: the RPC layer's part
- * @rq2_kref: X3; references of the RPC layer, and of each posted Send
+ * @rq2_kref: X3; references of the RPC layer, and of each posted Send. From here
+ *	to ex_regions stands what the receive CQ needs, in as few cache lines as
+ *	possible
+ * @rq2_holds: what a Reply waits for: its fence, and a Send with mapped pages
+ * @rq2_reply: Receive buffer that rq_rcv_buf points into: the Reply to its
+ *	Call, or the Call that this request is to reply to
+ * @rq2_ep: endpoint it was last posted on (X6), or its Call came on (X7)
+ * @rq2_status: error that ends the RPC, -EAGAIN to send it again, or 0. Set
+ *	under the transport's queue_lock. xprt2_begin_again(), which has the RPC
+ *	to itself, resets -EAGAIN
+ * @rq2_write_max: bytes that the Write chunk of its Call offers, 0 without one
+ * @rq2_reply_max: bytes that the Reply chunk of its Call offers, 0 without one
+ * @rq2_exposed: registered memory regions, and their fence. Send path, then the
+ *	CQ that fences them, then the release path, under xp_fence_mutex
  * @rq2_home: pool it comes from
  * @rq2_pool: on pl_free of @rq2_home
  * @rq2_all: on xp_all_reqs
- * @rq2_exposed: registered memory regions, and their fence. Send path, then the
- *	CQ that fences them, then the release path, under xp_fence_mutex
  * @rq2_late: the Reply came after the RPC had ended without it. Set under
  *	xp_req_lock; cleared by the send path without it, which at worst
  *	makes an aborted RPC not wait for its Reply
  * @rq2_late_handle: with @rq2_late: handle that this Reply invalidated, or 0
- * @rq2_reply: Receive buffer that rq_rcv_buf points into: the Reply to its
- *	Call, or the Call that this request is to reply to
- * @rq2_status: error that ends the RPC, -EAGAIN to send it again, or 0. Set
- *	under the transport's queue_lock. xprt2_begin_again(), which has the RPC
- *	to itself, resets -EAGAIN
  * @rq2_refused: ep_serial of the connection whose error caused the resend, or
  *	0. Set while a Reply owns the request, read by the send path
  * @rq2_resent: it is sent again on the connection that refused it (S45). Send
@@ -327,10 +334,6 @@ struct xprt2_send {
  * @rq2_sends: the Send, and a second Send for an RPC that is sent again: the
  *	first may not be retired by then, if it was unsignaled
  * @rq2_wr: work request of the Send
- * @rq2_ep: endpoint it was last posted on (X6), or its Call came on (X7)
- * @rq2_holds: what a Reply waits for: its fence, and a Send with mapped pages
- * @rq2_write_max: bytes that the Write chunk of its Call offers, 0 without one
- * @rq2_reply_max: bytes that the Reply chunk of its Call offers, 0 without one
  * @rq2_reply_needed: bytes it must offer, as reported by the server; or 0
  * @rq2_release_pages: function that xprt2_release_pages() replaces
  * @rq2_chunked: state of a backward Call with chunks, or NULL
@@ -348,14 +351,18 @@ struct xprt2_send {
 struct xprt2_req {
 	struct rpc_rqst		rq2_slot;
 	struct kref		rq2_kref;
+	atomic_t		rq2_holds;
+	struct xprt2_rep	*rq2_reply;
+	struct xprt2_ep		*rq2_ep;
+	int			rq2_status;
+	u32			rq2_write_max;
+	u32			rq2_reply_max;
+	struct rpcrdma2_exposed	rq2_exposed;
 	struct xprt2_pool	*rq2_home;
 	struct list_head	rq2_pool;
 	struct list_head	rq2_all;
-	struct rpcrdma2_exposed	rq2_exposed;
 	bool			rq2_late;
 	u32			rq2_late_handle;
-	struct xprt2_rep	*rq2_reply;
-	int			rq2_status;
 	u32			rq2_refused;
 	bool			rq2_resent;
 
@@ -372,10 +379,6 @@ struct xprt2_req {
 
 	struct xprt2_send	rq2_sends[2];
 	struct ib_send_wr	rq2_wr;
-	struct xprt2_ep		*rq2_ep;
-	atomic_t		rq2_holds;
-	u32			rq2_write_max;
-	u32			rq2_reply_max;
 	u32			rq2_reply_needed;
 	void			(*rq2_release_pages)(struct rpc_rqst *rqst);
 	struct xprt2_chunked	*rq2_chunked;

@@ -803,18 +803,19 @@ struct rpcrdma2_budget {
  *	later rpcrdma2_rpool_batch() changes it, under rp_lock
  * @rp_node: NUMA node of their memory
  * @rp_budget: budget for their pages, or NULL
+ * @rp_returned: free Receives that are not on @rp_free yet, the last one first;
+ *	rpcrdma2_recv_put() adds to it without the lock. All that an RPC needs
+ *	of the pool is in one cache line, up to @rp_free
  * @rp_lock: guards the next seven. rpcrdma2_recv_repost() holds it over
  *	ib_post_recv(): a Receive that has left @rp_free is posted when the next
  *	holder gets the lock
- * @rp_free: free Receives, most recently used first
  * @rp_nfree: number of entries of @rp_free
+ * @rp_free: free Receives, most recently used first
  * @rp_all: all Receives
  * @rp_count: number of all Receives
  * @rp_small: Receives with fewer bytes than they should have, in any state
  * @rp_last_id: rv_id of the Receive made last
  * @rp_posts: total number posted by rpcrdma2_recv_repost()
- * @rp_returned: free Receives that are not on @rp_free yet, the last one first;
- *	rpcrdma2_recv_put() adds to it without the lock
  */
 struct rpcrdma2_rpool {
 	unsigned int		rp_size;
@@ -824,15 +825,15 @@ struct rpcrdma2_rpool {
 	unsigned int		rp_batch;
 	int			rp_node;
 	struct rpcrdma2_budget	*rp_budget;
+	struct llist_head	rp_returned;
 	spinlock_t		rp_lock;	/* guards next seven */
-	struct list_head	rp_free;
 	unsigned int		rp_nfree;
+	struct list_head	rp_free;
 	struct list_head	rp_all;
 	unsigned int		rp_count;
 	unsigned int		rp_small;
 	unsigned int		rp_last_id;
 	unsigned int		rp_posts;
-	struct llist_head	rp_returned;
 };
 
 /**
