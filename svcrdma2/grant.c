@@ -20,10 +20,11 @@
 /* minimum budget in pages, which is enough for a few connections */
 #define SVC2_MEMORY_MIN	64UL
 
-struct rpcrdma2_budget svc2_budget;
+/* Each Reply reads these two. */
+struct rpcrdma2_budget svc2_budget __read_mostly;
 
 /* time when a connection below its fair share was last denied Receives, or 0 */
-static unsigned long svc2_grant_denied_at;
+static unsigned long svc2_grant_denied_at __read_mostly;
 
 /**
  * svc2_budget_set - apply receive_memory; excess Receives go back over time

@@ -484,7 +484,7 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
  */
 
 static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_used is read without it */
-static struct svc2_losses losses;
+static struct svc2_losses losses ____cacheline_aligned_in_smp;
 
 static struct svc2_loss svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
 {

@@ -161,7 +161,8 @@ static int __init svcrdma2_init(void)
 	svc2_budget_set();
 	svc2_pages_set();
 	svc2_msg_cache = kmem_cache_create("svc2_msg", sizeof(struct svc2_msg),
-					   __alignof__(struct svc2_msg), 0,
+					   __alignof__(struct svc2_msg),
+					   SLAB_HWCACHE_ALIGN,
 					   svc2_msg_construct);
 	if (!svc2_msg_cache)
 		return ret;

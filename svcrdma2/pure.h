@@ -309,9 +309,10 @@ struct svc2_loss {
 
 /* The last Calls that broke a connection */
 struct svc2_losses {
-	struct svc2_loss	lo_all[SVC2_LOST_MAX];
 	unsigned int		lo_next;	/* entry to use next */
-	unsigned int		lo_used;	/* entries in use */
+	/* entries in use. Each Call reads it: nothing that is written is near */
+	unsigned int		lo_used;
+	struct svc2_loss	lo_all[SVC2_LOST_MAX];
 };
 
 static inline void svc2_loss_forget(struct svc2_losses *lo, struct svc2_loss *ls)

@@ -772,7 +772,9 @@ static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR, 0, 0);
 	if (msg->mg_verdict)
 		return svc2_refuse(sp, call, msg->mg_verdict, 0, 0);
-	WRITE_ONCE(sp->sp_last_vers, h->h_vers);
+	/* all threads read this cache line */
+	if (unlikely(READ_ONCE(sp->sp_last_vers) != h->h_vers))
+		WRITE_ONCE(sp->sp_last_vers, h->h_vers);
 	return svc2_recv_handle(rqstp, call, false);
 }
 

@@ -557,13 +557,14 @@ struct svc2_xprt {
 	unsigned int		sp_sq_spare;	/* of these, for single Sends */
 	bool			sp_sq_spare_all; /* enough for all of them */
 
+	/* Each Reply writes to this cache line, and not to the next. */
 	struct svc2_sem	sp_tx_sem ____cacheline_aligned_in_smp;
+	struct llist_head	sp_txs;		/* contexts not in use */
+	/* for removal from it; to add to it takes no lock */
+	spinlock_t		sp_tx_lock;
 	unsigned int		sp_tx_sges;	/* gather entries of each */
 	atomic_t		sp_tx_count;	/* contexts that exist */
 	atomic_t		sp_tx_pages;	/* of buffers, but the first */
-	/* for removal from the next; to add to it takes no lock */
-	spinlock_t		sp_tx_lock;
-	struct llist_head	sp_txs;		/* contexts not in use */
 	/* callbacks that can still get a context, whatever Replies do (B-17) */
 	atomic_t		sp_backward_free;
 	/* pages of Replies without chunks, see svc2_spares_learn(); any thread */
@@ -579,6 +580,7 @@ struct svc2_xprt {
 	 */
 	struct llist_head	sp_arrived ____cacheline_aligned_in_smp;
 	struct list_head	sp_recv_q;
+	unsigned int		sp_received;	/* messages; by receive CQ */
 	spinlock_t		sp_recv_lock;	/* guards the next four */
 	/*
 	 * Calls that have waited, and whose RDMA Reads can begin or go on;
@@ -591,8 +593,7 @@ struct svc2_xprt {
 	/* Calls that wait until a shortage has passed, as a thread does */
 	struct list_head	sp_short_q;
 	bool			sp_shortage;
-	unsigned int		sp_received;	/* messages; by receive CQ */
-	struct rpcrdma2_rpool	sp_rpool;	/* Receives */
+	struct rpcrdma2_rpool	sp_rpool ____cacheline_aligned_in_smp; /* Receives */
 
 	/* Totals for the view: chunks that were used, and others */
 	atomic_long_t		sp_read_chunks;
