@@ -511,6 +511,14 @@ void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
 	svc2_loss_note(&losses, &key, jiffies);
 }
 
+static bool svc2_lost_is_last(const struct svc2_xprt *sp, u32 xid)
+{
+	const struct svc2_loss key = svc2_lost_key(sp, xid);
+
+	guard(spinlock)(&lost_lock);
+	return svc2_loss_is_last(&losses, &key, jiffies);
+}
+
 /**
  * svc2_was_lost - check whether a Call is refused because it broke connections
  * @sp: connection on which it was received
@@ -520,11 +528,6 @@ void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
  */
 bool svc2_was_lost(struct svc2_xprt *sp, u32 xid)
 {
-	struct svc2_loss key;
-
-	if (likely(!READ_ONCE(losses.lo_used)))
-		return false;
-	key = svc2_lost_key(sp, xid);
-	guard(spinlock)(&lost_lock);
-	return svc2_loss_is_last(&losses, &key, jiffies);
+	return unlikely(READ_ONCE(losses.lo_used)) &&
+	       svc2_lost_is_last(sp, xid);
 }
