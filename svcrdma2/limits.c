@@ -94,7 +94,7 @@ void svc2_shortage_end(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_try_again - decide whether to retry after a transient shortage
+ * svc2_shortage_retry - decide whether to retry after a failed attempt
  * @sp: connection; closed when the shortage lasts
  * @tries: number of retries so far; 0 before the first call
  * @ret: result of the last attempt; -ENOTCONN when the connection is lost
@@ -106,7 +106,7 @@ void svc2_shortage_end(struct svc2_xprt *sp)
  * Return: true, after SVC2_SHORTAGE_PAUSE, to try again; otherwise @ret is the
  * final result.
  */
-bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret)
+bool svc2_shortage_retry(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 {
 	if (likely(!svc2_is_shortage(*ret)))
 		return false;

@@ -800,7 +800,7 @@ int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
 void svc2_sem_wake(struct svc2_xprt *sp, struct svc2_sem *sem);
 void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
 		   unsigned int units);
-bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries, int *ret);
+bool svc2_shortage_retry(struct svc2_xprt *sp, unsigned int *tries, int *ret);
 int svc2_has_wspace(struct svc_xprt *xprt);
 unsigned int svc2_sq_backward_wrs(const struct svc2_xprt *sp);
 int svc2_sq_take_invs(struct svc2_xprt *sp, unsigned int wrs);
@@ -831,6 +831,13 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg);
 /* debug.c */
 int svc2_view_init(void);
 void svc2_view_exit(void);
+
+/* svc2_shortage_retry() for any result of an attempt, mostly 0 */
+static inline bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries,
+				  int *ret)
+{
+	return unlikely(*ret) && svc2_shortage_retry(sp, tries, ret);
+}
 
 /*
  * Repeats an allocation while memory is short. Return: its pointer, or NULL
