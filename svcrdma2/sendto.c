@@ -438,6 +438,15 @@ static void svc2_tx_gather_buffer(struct svc2_xprt *sp, struct svc2_tx *tx)
 	tx->tx_wr.num_sge = i;
 }
 
+/* Whether the inline data is part of the head, and fits the first page */
+static bool svc2_tx_is_short(const struct svc2_tx *tx, const struct xdr_buf *res,
+			     const struct rpcrdma2_reply_plan *plan)
+{
+	return plan->pn_nrest == 1 &&
+	       plan->pn_rest[0].ra_off + plan->pn_len <= res->head[0].iov_len &&
+	       tx->tx_len + plan->pn_len <= SVC2_TX_BUFSIZE;
+}
+
 /* Puts the inline data behind the header. Return: 0, or -EIO. */
 static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 			   const struct xdr_buf *res,
@@ -447,6 +456,14 @@ static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 	struct rpcrdma2_walk wk;
 	int ret = 0;
 
+	if (svc2_tx_is_short(tx, res, plan)) {
+		memcpy(tx->tx_buf + tx->tx_len,
+		       res->head[0].iov_base + plan->pn_rest[0].ra_off,
+		       plan->pn_len);
+		tx->tx_len += plan->pn_len;
+		tx->tx_wr.num_sge = 1;
+		return 0;
+	}
 	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
 	if (plan->pn_gather) {
 		svc2_tx_reads(tx, res, plan->pn_rest, plan->pn_nrest);
@@ -475,6 +492,8 @@ static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 
 	if (tx->tx_reads_pages)
 		held = rqstp->rq_next_page - pages;
+	if (!held)
+		return 0;
 	if (held > ARRAY_SIZE(tx->tx_few)) {
 		tx->tx_pages = kmalloc_array(held, sizeof(*tx->tx_pages),
 					     GFP_KERNEL);
