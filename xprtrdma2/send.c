@@ -690,6 +690,7 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	struct rpcrdma2_call_plan plan;
 	struct rpcrdma2_call_sizes sz;
 	size_t hdrlen;
+	bool chunks;
 	int ret;
 
 	xprt2_drop_reply(req);
@@ -706,7 +707,11 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 
 	rpcrdma2_hdr_begin(h, be32_to_cpu(rqst->rq_xid), ep->ep_vers,
 			   ep->ep_max_reqs, plan.cp_proc, RDMA2_CALL);
-	ret = xprt2_marshal_register_chunks(ep, req, &plan, h);
+	req->rq2_write_max = 0;
+	req->rq2_reply_max = 0;
+	chunks = rpcrdma2_plan_has_chunks(&plan);
+	if (chunks)
+		ret = xprt2_marshal_register_chunks(ep, req, &plan, h);
 	if (ret)
 		goto out_unregister;
 
@@ -716,7 +721,8 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	if (ret)
 		goto out_unregister;
 	xprt2_marshal_guard_pages(rqst);
-	xprt2_marshal_note_chunks(ep, req, &plan, h);
+	if (chunks)
+		xprt2_marshal_note_chunks(ep, req, &plan, h);
 	trace_xprt2_marshal(req, h, hdrlen);
 	return 0;
 
