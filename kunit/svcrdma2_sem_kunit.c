@@ -591,6 +591,11 @@ static void s16_messages_stay_in_order(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, rv);
 	for (i = 0; i < 3; i++)
 		svc2_received(&sp->sp_conn, &rv[i], &wc);
+#ifdef SVC2_THREADS_POLL
+	KUNIT_EXPECT_FALSE(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags));
+	svc2_arrived(&sp->sp_conn);
+	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_ARRIVED, &sp->sp_flags));
+#endif
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags));
 	svc2_recv_sort(sp);
 	for (; i < 5; i++)

@@ -9,14 +9,89 @@
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/props.h>
 
+#include "core.h"
+
+/*
+ * A Receive CQ that its owner polls, until the end of the connection: then
+ * co_recv_work does.
+ */
+
+/* Completions that the work handles before it lets others run */
+#define RPCRDMA2_POLL_MOST	64
+
+static void rpcrdma2_recv_work(struct work_struct *work)
+{
+	struct rpcrdma2_conn *co = container_of(work, struct rpcrdma2_conn,
+						co_recv_work);
+
+	while (rpcrdma2_recvs_poll(co, RPCRDMA2_POLL_MOST))
+		cond_resched();
+}
+
+/* Any context: drivers call it, some with interrupts disabled. */
+static void rpcrdma2_recv_event(struct ib_cq *cq, void *context)
+{
+	struct rpcrdma2_conn *co = context;
+
+	if (likely(READ_ONCE(co->co_recv_polled)))
+		co->co_ops->arrived(co);
+	else
+		queue_work(rpcrdma2_wq, &co->co_recv_work);
+}
+
+bool rpcrdma2_recvs_poll(struct rpcrdma2_conn *co, unsigned int most)
+{
+	struct ib_cq *cq = co->co_recv_cq;
+
+	return ib_process_cq_direct(cq, most) >= (int)most ||
+	       ib_req_notify_cq(cq, IB_CQ_NEXT_COMP |
+				    IB_CQ_REPORT_MISSED_EVENTS) > 0;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recvs_poll);
+
+void rpcrdma2_recvs_finish(struct rpcrdma2_conn *co)
+{
+	if (co->co_ops->arrived) {
+		WRITE_ONCE(co->co_recv_polled, false);
+		queue_work(rpcrdma2_wq, &co->co_recv_work);
+	}
+	ib_drain_rq(rpcrdma2_conn_qp(co));
+	/* ib_drain_rq() may have polled beside it */
+	if (co->co_ops->arrived)
+		flush_work(&co->co_recv_work);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recvs_finish);
+
 void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 			const struct rpcrdma2_conn_ops *ops)
 {
 	memset(co, 0, sizeof(*co));
 	co->co_ops = ops;
+	INIT_WORK(&co->co_recv_work, rpcrdma2_recv_work);
 	rpcrdma2_sq_init(co);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_init);
+
+/* A Receive CQ that its owner polls */
+static struct ib_cq *rpcrdma2_conn_create_polled(struct rpcrdma2_conn *co,
+						 unsigned int entries,
+						 unsigned int vector)
+{
+	struct ib_cq_init_attr attr = {
+		.cqe		= entries,
+		.comp_vector	= vector,
+	};
+	struct ib_cq *cq;
+
+	cq = ib_create_cq(rpcrdma2_conn_device(co), rpcrdma2_recv_event, NULL,
+			  co, &attr);
+	if (IS_ERR(cq))
+		return cq;
+	cq->comp_vector = vector;
+	co->co_recv_polled = true;
+	ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
+	return cq;
+}
 
 /*
  * The RDMA core gives each CQ without a vector the next one of the device. Two
@@ -34,8 +109,12 @@ static int rpcrdma2_conn_create_cqs(struct rpcrdma2_conn *co,
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	co->co_send_cq = cq;
-	cq = ib_alloc_cq(dev, co, size->recvs, cq->comp_vector,
-			 IB_POLL_WORKQUEUE);
+	if (co->co_ops->arrived)
+		cq = rpcrdma2_conn_create_polled(co, size->recvs,
+						 cq->comp_vector);
+	else
+		cq = ib_alloc_cq(dev, co, size->recvs, cq->comp_vector,
+				 IB_POLL_WORKQUEUE);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	co->co_recv_cq = cq;
@@ -120,8 +199,12 @@ EXPORT_SYMBOL_GPL(rpcrdma2_conn_destroy_qp);
 void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
 {
 	rpcrdma2_conn_destroy_qp(co);
-	if (co->co_recv_cq)
+	if (co->co_recv_cq && co->co_ops->arrived) {
+		cancel_work_sync(&co->co_recv_work);
+		ib_destroy_cq(co->co_recv_cq);
+	} else if (co->co_recv_cq) {
 		ib_free_cq(co->co_recv_cq);
+	}
 	if (co->co_send_cq)
 		ib_free_cq(co->co_send_cq);
 	if (co->co_pd)

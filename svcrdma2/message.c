@@ -27,6 +27,25 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	rv->rv_at = jiffies;
 	WRITE_ONCE(sp->sp_received, sp->sp_received + 1);
 	llist_add(&rv->rv_node, &sp->sp_arrived);
+#ifndef SVC2_THREADS_POLL
+	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	svc_xprt_enqueue(&sp->sp_xprt);
+#endif
+}
+
+/**
+ * svc2_arrived - implement ->arrived of the connection
+ * @co: connection
+ *
+ * Context: any, even with interrupts disabled.
+ */
+void svc2_arrived(struct rpcrdma2_conn *co)
+{
+	struct svc2_xprt *sp = svc2_from_conn(co);
+
+	set_bit(SVC2_F_ARRIVED, &sp->sp_flags);
+	/* pairs with svc2_recv_take_next() */
+	smp_mb__after_atomic();
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	svc_xprt_enqueue(&sp->sp_xprt);
 }

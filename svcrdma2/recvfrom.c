@@ -807,12 +807,26 @@ static struct svc2_msg *svc2_recv_take_call(struct svc2_xprt *sp)
 	return call;
 }
 
+/* Polls the receive CQ, after an event. The next event comes when it is empty. */
+static void svc2_recv_poll(struct svc2_xprt *sp)
+{
+	if (!test_bit(SVC2_F_ARRIVED, &sp->sp_flags))
+		return;
+	clear_bit(SVC2_F_ARRIVED, &sp->sp_flags);
+	/* the request of the next event comes after this */
+	smp_mb__after_atomic();
+	if (rpcrdma2_recvs_poll(&sp->sp_conn, SVC2_POLL_BATCH))
+		set_bit(SVC2_F_ARRIVED, &sp->sp_flags);
+}
+
 static struct rpcrdma2_recv *svc2_recv_take_message(struct svc2_xprt *sp)
 {
 	struct rpcrdma2_recv *rv;
 
-	if (list_empty(&sp->sp_recv_q))
+	if (list_empty(&sp->sp_recv_q)) {
+		svc2_recv_poll(sp);
 		svc2_recv_sort(sp);
+	}
 	rv = list_first_entry_or_null(&sp->sp_recv_q, struct rpcrdma2_recv,
 				      rv_list);
 	if (rv)
@@ -836,7 +850,8 @@ static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
 	call = svc2_recv_take_call(sp);
 	*rv = call ? NULL : svc2_recv_take_message(sp);
 	if (!list_empty(&sp->sp_recv_q) || !llist_empty(&sp->sp_arrived) ||
-	    !list_empty(&sp->sp_start_q) || !list_empty(&sp->sp_ready_q))
+	    !list_empty(&sp->sp_start_q) || !list_empty(&sp->sp_ready_q) ||
+	    test_bit(SVC2_F_ARRIVED, &sp->sp_flags))
 		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	return call;
 }

@@ -15,9 +15,11 @@
  * _exit and it has no arguments, in module init or exit.
  *
  *   svc thread	a thread of the RPC service, in an svc_xprt_ops of this module
- *   receive CQ, send CQ
- *		completion handlers in a workqueue, serialized for each CQ. A
- *		chain also ends in a task that drains the Send Queue
+ *   receive CQ	completion handler in the svc thread with XPT_BUSY, which polls;
+ *		without SVC2_THREADS_POLL, and at the end of the connection, in
+ *		a workqueue
+ *   send CQ	completion handler in a workqueue. A chain also ends in a task
+ *		that drains the Send Queue
  *   CM handler	rdma_cm's events, under the cm_id's handler mutex
  *   QP handler	asynchronous events of a QP, in any context, perhaps atomic
  *   work	svc2_wq
@@ -110,6 +112,15 @@ struct svc2_xprt;
 #define SVC2_IDENT		259
 #endif
 
+/*
+ * An svc thread polls the receive CQ: the device's event wakes it, without a
+ * worker in between. In older kernels svc_xprt_enqueue() takes a lock that
+ * cannot be taken with interrupts disabled.
+ */
+#ifdef RPCRDMA2_HAS_BC_LWQ
+#define SVC2_THREADS_POLL
+#endif
+
 enum {
 	SVC2_CREDITS_MIN	= 4,
 	SVC2_CREDITS_FIRST	= 8,	/* initial grant of a connection */
@@ -126,6 +137,7 @@ enum {
 	SVC2_BACKWARD_REGIONS	= 16,
 
 	SVC2_SIGNAL_BATCH	= 16,	/* Sends for a completion, at most */
+	SVC2_POLL_BATCH		= 16,	/* messages that a thread polls for */
 	SVC2_MAX_SGES		= 32,	/* gather entries of a work request */
 	SVC2_LARGE_CALLS	= 16,	/* the largest, in the Send Queue */
 	/*
@@ -484,6 +496,7 @@ enum {
 	SVC2_F_BUSY,		/* more credits would be used */
 	SVC2_F_RESIZING,	/* Receives get larger, not announced yet */
 	SVC2_F_CHANGED,		/* see svc2_sizes_changed() */
+	SVC2_F_ARRIVED,		/* the receive CQ is to be polled */
 };
 
 /* A connection */
@@ -727,6 +740,7 @@ int svc2_recvfrom(struct svc_rqst *rqstp);
 void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 
 /* message.c */
+void svc2_arrived(struct rpcrdma2_conn *co);
 void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
 void svc2_recv_sort(struct svc2_xprt *sp);

@@ -185,6 +185,9 @@ static void svc2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
 static const struct rpcrdma2_conn_ops svc2_conn_ops = {
 	.lost		= svc2_lost,
 	.received	= svc2_received,
+#ifdef SVC2_THREADS_POLL
+	.arrived	= svc2_arrived,
+#endif
 	.room		= svc2_room,
 	.grown		= svc2_grown,
 };
@@ -219,7 +222,8 @@ static void svc2_not_established(struct work_struct *work)
 	struct svc2_xprt *sp = container_of(to_delayed_work(work),
 					    struct svc2_xprt, sp_deadline);
 
-	if (!READ_ONCE(sp->sp_received))
+	if (!READ_ONCE(sp->sp_received) &&
+	    !test_bit(SVC2_F_ARRIVED, &sp->sp_flags))
 		svc2_close(sp, RPCRDMA2_LOSS_UNREACHABLE);
 }
 
@@ -595,7 +599,7 @@ static void svc2_free(struct svc_xprt *xprt)
 	svc2_conn_unlist(sp);
 	if (rpcrdma2_conn_qp(&sp->sp_conn)) {
 		rpcrdma2_sq_drain(&sp->sp_conn);
-		ib_drain_rq(rpcrdma2_conn_qp(&sp->sp_conn));
+		rpcrdma2_recvs_finish(&sp->sp_conn);
 		/* Calls of the server hold the connection (R8) */
 		WARN_ON_ONCE(rpcrdma2_regions_exposed(&sp->sp_conn));
 		rpcrdma2_regions_destroy(&sp->sp_conn);

@@ -576,7 +576,9 @@ struct rpcrdma2_end {
  * @received: a message of rv_len bytes has arrived, which rpcrdma2_recv_sync()
  *	makes visible. The owner holds the Receive until rpcrdma2_recv_put(),
  *	rpcrdma2_recv_repost() or rpcrdma2_recv_free(). Called from the Receive
- *	CQ
+ *	CQ: by a workqueue, or by rpcrdma2_recvs_poll()
+ * @arrived: NULL, or the owner polls the Receive CQ itself: rpcrdma2_recvs_poll()
+ *	has something to do. Called in any context, even with interrupts disabled
  * @room: Send Queue entries or regions were returned after a taker had found
  *	too few. Called from the Send CQ, or by the code that returns them
  * @grown: refill of the region pool finished: @made were allocated, @failed if
@@ -587,6 +589,7 @@ struct rpcrdma2_conn_ops {
 	void (*lost)(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 	void (*received)(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 			 const struct ib_wc *wc);
+	void (*arrived)(struct rpcrdma2_conn *co);
 	void (*room)(struct rpcrdma2_conn *co);
 	void (*grown)(struct rpcrdma2_conn *co, unsigned int made, bool failed);
 };
@@ -601,6 +604,8 @@ struct rpcrdma2_conn_ops {
  * @co_pd: protection domain
  * @co_send_cq: completions of all but Receives
  * @co_recv_cq: completions of Receives
+ * @co_recv_polled: the owner polls @co_recv_cq
+ * @co_recv_work: polls @co_recv_cq when it does so no longer
  * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 if the device
  *	does not need them
  * @co_rw_pages: most pages of a part that is read, 0 for no limit
@@ -618,6 +623,8 @@ struct rpcrdma2_conn {
 	struct ib_pd			*co_pd;
 	struct ib_cq			*co_send_cq;
 	struct ib_cq			*co_recv_cq;
+	bool				co_recv_polled;
+	struct work_struct		co_recv_work;
 	unsigned int			co_rw_mrs;
 	unsigned int			co_rw_pages;
 	struct rpcrdma2_sq		co_sq;
@@ -977,6 +984,24 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
  */
 unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_recv *rv);
+
+/**
+ * rpcrdma2_recvs_poll - handle completions of Receives
+ * @co: connection whose owner has ->arrived
+ * @most: number of completions
+ *
+ * Context: as ->received; serialised for each connection.
+ * Return: true if there may be more; otherwise ->arrived is called for the next.
+ */
+bool rpcrdma2_recvs_poll(struct rpcrdma2_conn *co, unsigned int most);
+
+/**
+ * rpcrdma2_recvs_finish - wait for all posted Receives, for the last time
+ * @co: connection that is disconnected, and whose owner polls no longer
+ *
+ * Context: may sleep.
+ */
+void rpcrdma2_recvs_finish(struct rpcrdma2_conn *co);
 
 /**
  * rpcrdma2_recvs_drain - wait for all posted Receives
