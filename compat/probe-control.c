@@ -2,7 +2,6 @@
 /* What every kernel has: headers that the other probes and compat.h need */
 #include <linux/export.h>
 #include <linux/module.h>
-#include <linux/shrinker.h>
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/svc_xprt.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Messages: their arrival, their pages, and their life cycle. */
 #include <linux/mm.h>
-#include <linux/shrinker.h>
 
 #include <net/net_namespace.h>
 
@@ -69,8 +68,9 @@ void svc2_recv_sort(struct svc2_xprt *sp)
  * Pages in which RDMA Reads place a Call: the thread's own, which gets new
  * ones. Where the kernel clears these (init_on_alloc), a WRITE of 1 MiB costs
  * 256 cleared pages. So the pages of a large Call stay together when it is
- * done, one set for each processor, for the next large Call. They are not
- * cleared: all bytes in rq_arg come from an RDMA Read or a copy.
+ * done, one set for each processor, for the next large Call, until they were
+ * idle for a while. They are not cleared: all bytes in rq_arg come from an RDMA
+ * Read or a copy.
  */
 
 /* in pages: large Calls have 64 KiB to 1 MiB, and what they have besides */
@@ -79,13 +79,13 @@ void svc2_recv_sort(struct svc2_xprt *sp)
 
 /* sm_pages of a Call are its ps_pages. */
 struct svc2_page_set {
+	unsigned long	ps_used;	/* when put back, in jiffies */
 	unsigned int	ps_num;
 	struct page	*ps_pages[];
 };
 
 /* A thread may take, or replace, the set of any processor. */
 static DEFINE_PER_CPU(struct svc2_page_set *, svc2_sinks_kept);
-static struct shrinker *svc2_sinks_shrinker;
 
 /* False where the kernel clears freed pages: a kept one would not be */
 static bool svc2_sinks_is_kept(unsigned int sinks)
@@ -154,17 +154,11 @@ static void svc2_sinks_release_used(struct svc2_page_set *set)
 	}
 }
 
-/* Return: number of pages. */
-static unsigned int svc2_sinks_free(struct svc2_page_set *set)
+static void svc2_sinks_free(struct svc2_page_set *set)
 {
-	unsigned int pages;
-
-	if (!set)
-		return 0;
-	pages = set->ps_num;
-	release_pages(set->ps_pages, pages);
+	if (set)
+		release_pages(set->ps_pages, set->ps_num);
 	kfree(set);
-	return pages;
 }
 
 /**
@@ -183,64 +177,36 @@ void svc2_sinks_put(struct svc2_msg *call)
 	call->sm_pages = NULL;
 	if (svc2_sinks_is_kept(svc2_msg_pages(call))) {
 		svc2_sinks_release_used(set);
+		set->ps_used = jiffies;
 		set = xchg(raw_cpu_ptr(&svc2_sinks_kept), set);
+		svc2_trim_later();
 	}
 	svc2_sinks_free(set);
 }
 
-static unsigned long svc2_sinks_count_kept(struct shrinker *shrinker,
-					   struct shrink_control *sc)
+/**
+ * svc2_sinks_trim - free the kept pages that no Call has used for a while
+ * @since: end of that time, in jiffies
+ *
+ * Context: work, module exit.
+ * Return: whether there are others.
+ */
+bool svc2_sinks_trim(unsigned long since)
 {
-	unsigned long sets = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sets += !!READ_ONCE(*per_cpu_ptr(&svc2_sinks_kept, cpu));
-	return sets ? sets * SVC2_KEPT_MOST : SHRINK_EMPTY;
-}
-
-static unsigned long svc2_sinks_free_kept(struct shrinker *shrinker,
-					  struct shrink_control *sc)
-{
-	struct svc2_page_set **kept;
-	unsigned long freed = 0;
+	struct svc2_page_set *set, **kept;
+	bool more = false;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (freed >= sc->nr_to_scan)
-			break;
 		kept = per_cpu_ptr(&svc2_sinks_kept, cpu);
-		freed += svc2_sinks_free(xchg(kept, NULL));
+		set = xchg(kept, NULL);
+		if (set && time_after(set->ps_used, since)) {
+			set = xchg(kept, set);
+			more = true;
+		}
+		svc2_sinks_free(set);
 	}
-	sc->nr_scanned = freed;
-	return freed ?: SHRINK_STOP;
-}
-
-/**
- * svc2_sinks_init - register the shrinker of kept pages
- *
- * Return: 0 or -ENOMEM.
- */
-int svc2_sinks_init(void)
-{
-	svc2_sinks_shrinker = shrinker_alloc(0, "svcrdma2-sinks");
-	if (!svc2_sinks_shrinker)
-		return -ENOMEM;
-	svc2_sinks_shrinker->count_objects = svc2_sinks_count_kept;
-	svc2_sinks_shrinker->scan_objects = svc2_sinks_free_kept;
-	shrinker_register(svc2_sinks_shrinker);
-	return 0;
-}
-
-/**
- * svc2_sinks_exit - free the kept pages, after the last Call
- */
-void svc2_sinks_exit(void)
-{
-	struct shrink_control all = { .nr_to_scan = ULONG_MAX };
-
-	shrinker_free(svc2_sinks_shrinker);
-	svc2_sinks_free_kept(NULL, &all);
+	return more;
 }
 
 /*

@@ -166,13 +166,9 @@ static int __init svcrdma2_init(void)
 					   svc2_msg_construct);
 	if (!svc2_msg_cache)
 		return ret;
-	ret = svc2_sinks_init();
-	if (ret)
-		goto out_cache;
-	ret = -ENOMEM;
 	svc2_wq = alloc_workqueue("svcrdma2", WQ_UNBOUND, 0);
 	if (!svc2_wq)
-		goto out_sinks;
+		goto out_cache;
 	ret = svc2_view_init();
 	if (ret)
 		goto out_wq;
@@ -190,8 +186,6 @@ out_view:
 	svc2_view_exit();
 out_wq:
 	destroy_workqueue(svc2_wq);
-out_sinks:
-	svc2_sinks_exit();
 out_cache:
 	kmem_cache_destroy(svc2_msg_cache);
 	return ret;
@@ -211,7 +205,7 @@ static void __exit svcrdma2_exit(void)
 	cancel_delayed_work_sync(&svc2_trim_work);
 	destroy_workqueue(svc2_wq);
 	synchronize_rcu_tasks();
-	svc2_sinks_exit();
+	svc2_sinks_trim(jiffies);
 	kmem_cache_destroy(svc2_msg_cache);
 	WARN_ON_ONCE(atomic_long_read(&svc2_budget.bu_pages));
 }

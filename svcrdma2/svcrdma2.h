@@ -181,7 +181,7 @@ enum {
 #define SVC2_SHORTAGE_PAUSE	(HZ / 50 + 1)
 #define SVC2_SHORTAGE_TRIES	100
 
-/* A send context is freed when it was idle for this time, or for twice that. */
+/* Send contexts and kept pages are freed when idle for once or twice this time. */
 #define SVC2_TRIM_TIME		(5 * HZ)
 
 /* Retries for a lost listener: first delay, doubled up to the maximum */
@@ -746,8 +746,7 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 void svc2_recv_sort(struct svc2_xprt *sp);
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_sinks_put(struct svc2_msg *call);
-int svc2_sinks_init(void);
-void svc2_sinks_exit(void);
+bool svc2_sinks_trim(unsigned long since);
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);
@@ -870,7 +869,7 @@ static inline bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries,
 	_new;								\
 })
 
-/* Schedules the trim of idle send contexts and memory regions. Any context */
+/* Schedules the trim of what is idle. Any context */
 static inline void svc2_trim_later(void)
 {
 	if (!delayed_work_pending(&svc2_trim_work))

@@ -17,7 +17,6 @@
 #include <features.h>
 
 #include <linux/kthread.h>
-#include <linux/shrinker.h>
 #include <linux/workqueue.h>
 
 #include <linux/sunrpc/auth.h>
@@ -223,48 +222,6 @@ static inline bool disable_delayed_work_sync(struct delayed_work *dwork)
 		was |= cancel_delayed_work_sync(dwork);
 	set_bit(__WORK_OFFQ_CANCELING, work_data_bits(&dwork->work));
 	return was;
-}
-#endif
-
-/*
- * In older kernels a shrinker is a static object; its flags and its name have
- * to be added. A shrinker that could not be registered is never called, and can
- * be freed.
- */
-#ifndef RPCRDMA2_HAS_SHRINKER_ALLOC
-#include <linux/slab.h>
-
-struct rpcrdma2_shrinker {
-	struct shrinker	sh_shrinker;
-	const char	*sh_name;
-};
-
-static inline struct shrinker *shrinker_alloc(unsigned int flags,
-					      const char *name)
-{
-	struct rpcrdma2_shrinker *sh = kzalloc(sizeof(*sh), GFP_KERNEL);
-
-	if (!sh)
-		return NULL;
-	sh->sh_shrinker.flags = flags;
-	sh->sh_shrinker.seeks = DEFAULT_SEEKS;
-	sh->sh_name = name;
-	return &sh->sh_shrinker;
-}
-
-static inline void shrinker_register(struct shrinker *shrinker)
-{
-	struct rpcrdma2_shrinker *sh =
-		container_of(shrinker, struct rpcrdma2_shrinker, sh_shrinker);
-
-	if (register_shrinker(shrinker, "%s", sh->sh_name))
-		pr_warn("%s: not registered\n", sh->sh_name);
-}
-
-static inline void shrinker_free(struct shrinker *shrinker)
-{
-	unregister_shrinker(shrinker);
-	kfree(container_of(shrinker, struct rpcrdma2_shrinker, sh_shrinker));
 }
 #endif
 

@@ -515,27 +515,6 @@ bool is_vmalloc_addr(const void *address);
 	must_not(!is_vmalloc_addr(address) || !(size))
 #define vm_unmap_ram(address, count)			vunmap(address)
 
-/* <linux/shrinker.h>: memory is never short */
-#define SHRINK_STOP		(~0UL)
-#define SHRINK_EMPTY		(~0UL - 1)
-
-struct shrink_control {
-	unsigned long	nr_to_scan;
-	unsigned long	nr_scanned;
-};
-
-struct shrinker {
-	unsigned long	(*count_objects)(struct shrinker *shrinker,
-					 struct shrink_control *sc);
-	unsigned long	(*scan_objects)(struct shrinker *shrinker,
-					struct shrink_control *sc);
-};
-
-#define shrinker_alloc(flags, name) \
-	((struct shrinker *)kzalloc(sizeof(struct shrinker), GFP_KERNEL))
-#define shrinker_register(shrinker)	((void)0)
-#define shrinker_free			kfree
-
 /* Counts what a case allocates (1) and gives back (-1); it must end at 0 */
 void host_owed(int more);
 
