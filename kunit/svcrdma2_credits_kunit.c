@@ -167,7 +167,7 @@ static void r6_grant_of_the_post(struct kunit *test)
 				   RDMA2_REPLY);
 		tx = svc2_tx_get(sp);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(tx));
-		KUNIT_ASSERT_EQ(test, svc2_tx_header(tx, h), 0);
+		svc2_tx_header(tx, h);
 		/* between the header and the post */
 		sp->sp_grant = grants[i];
 		KUNIT_ASSERT_EQ(test, svc2_tx_post(sp, tx, 0, NULL), 0);

@@ -13,6 +13,8 @@
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
+#include "sendable.h"
+
 /* Room for one header that exceeds every limit */
 #define WORDS_MAX	4096
 
@@ -54,6 +56,7 @@ static inline void receive(struct kunit *test, struct wire *w,
 static inline void send_hdr(struct kunit *test, struct wire *w,
 			    const struct rpcrdma2_hdr *h)
 {
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sendable(h));
 	room(test, w, rpcrdma2_hdr_size(h));
 	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_hdr(w->data, h), w->len);
 }

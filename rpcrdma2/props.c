@@ -467,25 +467,12 @@ static void rpcrdma2_encode_propbody(struct sheet *sh,
 		rpcrdma2_encode_subset(sh, ps, pm->pm_nochg, false);
 }
 
-/* A RESPROP has only rows of its REQPROP, without duplicates (C-055, C-057). */
-static bool rpcrdma2_propmsg_sendable(const struct rpcrdma2_propmsg *pm)
-{
-	u32 rows = pm->pm_set.ps_rows;
-
-	if (pm->pm_type == RDMA2_OPT_RESPROP)
-		return pm->pm_want && !(rows & pm->pm_done) &&
-		       !((rows | pm->pm_done) & ~pm->pm_want->ps_rows);
-	return rpcrdma2_opt_is_property(pm->pm_type);
-}
-
 int rpcrdma2_encode_propmsg(void *to, size_t room, u32 credit,
 			    const struct rpcrdma2_propmsg *pm)
 {
 	struct sheet sh = { .words = to, .room = room / XDR_UNIT };
 	size_t body;
 
-	if (!credit || !rpcrdma2_propmsg_sendable(pm))
-		return -EINVAL;
 	rpcrdma2_propmsg_put(&sh, pm->pm_xid);
 	rpcrdma2_propmsg_put(&sh, RPCRDMA2_VERS_TWO);
 	rpcrdma2_propmsg_put(&sh, credit);

@@ -108,11 +108,11 @@ static int svc2_callback_build(struct svc2_xprt *sp, struct svc2_tx *tx,
 	ret = rpcrdma2_offer(&sp->sp_conn, &sc->sc_exposed, &plan,
 			     &rqst->rq_snd_buf, &rqst->rq_snd_buf,
 			     &rqst->rq_rcv_buf, h);
-	if (!ret)
-		ret = svc2_tx_header(tx, h);
-	if (!ret)
+	if (!ret) {
+		svc2_tx_header(tx, h);
 		ret = svc2_callback_copy_inline(tx, &rqst->rq_snd_buf, &plan,
 						most);
+	}
 	if (ret) {
 		rpcrdma2_unexpose(&sp->sp_conn, &sc->sc_exposed);
 		return ret;

@@ -309,17 +309,13 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
  * @h: header
  *
  * Context: svc thread, RPC task.
- * Return: 0, or a negative errno of the encoder.
  */
-int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
+void svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 {
-	int ret = rpcrdma2_encode_hdr(tx->tx_buf, h);
-
 	BUILD_BUG_ON(SVC2_TX_BUFSIZE < RPCRDMA2_HDR_MAX);
 
-	tx->tx_len = max(ret, 0);
+	tx->tx_len = rpcrdma2_encode_hdr(tx->tx_buf, h);
 	tx->tx_vers = h->h_vers;
-	return min(ret, 0);
 }
 
 /* R4: notes which pages the device will read. The head's may have the tail. */
@@ -589,13 +585,11 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 	svc2_tx_reset(sp, tx);
 	rpcrdma2_set_error(h, plan->pn_code, plan->pn_arg, plan->pn_arg2);
 	h->h_credit = READ_ONCE(sp->sp_grant);	/* C-077 */
-	ret = svc2_tx_header(tx, h);
+	svc2_tx_header(tx, h);
 	trace_svc2_send_error(sp->sp_conn.co_send_cq, 0, h, tx->tx_len,
 			      plan->pn_code);
 	/* S49: a plain Send, whatever handle the Call nominated */
-	if (!ret)
-		ret = svc2_tx_post(sp, tx, 0, NULL);
-	if (ret)
+	if (svc2_tx_post(sp, tx, 0, NULL))
 		goto out_close;
 	svc2_count_error(plan->pn_code);
 	rpcrdma2_errors_count(&sp->sp_errors, plan->pn_code);
@@ -767,11 +761,13 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	if (plan->pn_long)
 		svc2_tx_reads(tx, res, plan->pn_rest, plan->pn_nrest);
 	ret = rpcrdma2_respond_writes(&tx->tx_rw, res, h, plan) ?:
-	      rpcrdma2_rw_map(&sp->sp_conn, &tx->tx_rw) ?:
-	      svc2_tx_header(tx, h);
-	if (!ret && tx->tx_len > plan->pn_send_max)
-		ret = -EMSGSIZE;
-	if (!ret && !plan->pn_long)
+	      rpcrdma2_rw_map(&sp->sp_conn, &tx->tx_rw);
+	if (ret)
+		return ret;
+	svc2_tx_header(tx, h);
+	if (tx->tx_len > plan->pn_send_max)
+		return -EMSGSIZE;
+	if (!plan->pn_long)
 		ret = svc2_tx_payload(sp, tx, res, plan);
 	return ret ?: svc2_tx_take_pages(rqstp, tx);
 }

@@ -764,7 +764,7 @@ void svc2_txs_destroy(struct svc2_xprt *sp);
 struct svc2_tx *svc2_tx_get(struct svc2_xprt *sp);
 struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp, struct svc2_callback *sc);
 void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx);
-int svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h);
+void svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h);
 int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 		 unsigned int *held);
 int svc2_refuse(struct svc2_xprt *sp, struct svc2_msg *call,

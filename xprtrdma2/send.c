@@ -633,7 +633,7 @@ static void xprt2_marshal_note_chunks(struct xprt2_ep *ep,
  * @h: the header
  * @len: its length
  *
- * Return: 0; -EMSGSIZE when it exceeds the headroom; -EINVAL.
+ * Return: 0; -EMSGSIZE when it exceeds the headroom.
  */
 int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
 			size_t len)
@@ -642,7 +642,8 @@ int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h,
 
 	if (len > XPRT2_HEADROOM)
 		return -EMSGSIZE;
-	return min(rpcrdma2_encode_hdr(rpc - len, h), 0);
+	rpcrdma2_encode_hdr(rpc - len, h);
+	return 0;
 }
 
 /*

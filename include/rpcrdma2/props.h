@@ -188,10 +188,11 @@ rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
  * @to: buffer
  * @room: size of the buffer, in bytes
  * @credit: grant or request, not 0
- * @pm: message; rpcrdma2_propset_init() has made its set
+ * @pm: message; rpcrdma2_propset_init() has made its set. A RESPROP has only
+ *	rows of its REQPROP, each once (C-055, C-057)
  *
- * Return: length of the message, always whole words; -EINVAL if it must not be
- * sent; -EMSGSIZE if it does not fit.
+ * Return: length of the message, always whole words; -EMSGSIZE if it does not
+ * fit.
  */
 int rpcrdma2_encode_propmsg(void *to, size_t room, u32 credit,
 			    const struct rpcrdma2_propmsg *pm);

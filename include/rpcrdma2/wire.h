@@ -252,9 +252,7 @@ static inline bool rpcrdma2_can_nominate(u32 vers)
  * Encoding and decoding of transport headers of any version.
  *
  * This is the trust boundary: a header that has passed rpcrdma2_decode_hdr() is
- * trusted, and every header to be sent passes through rpcrdma2_encode_hdr() or
- * rpcrdma2_encode_propmsg(). No function allocates memory. A message is
- * contiguous in memory.
+ * trusted. No function allocates memory. A message is contiguous in memory.
  */
 
 /* Whether a Call was refused only for the size of its well-formed lists */
@@ -305,14 +303,13 @@ size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h);
 /**
  * rpcrdma2_encode_hdr - encode a transport header in the format of its version
  * @to: buffer of RPCRDMA2_HDR_MAX bytes, or of rpcrdma2_hdr_size()
- * @h: header of a MSG, NOMSG or ERROR; must pass rpcrdma2_sendable()
+ * @h: header of a MSG, NOMSG or ERROR
  *
  * The caller appends the RPC message of a MSG.
  *
- * Return: rpcrdma2_hdr_size() of @h; -EINVAL, with nothing written, if
- * rpcrdma2_sendable() is false.
+ * Return: rpcrdma2_hdr_size() of @h.
  */
-int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h);
+size_t rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h);
 
 /* The words of an RPC message that the transport reads: xid, msg_type */
 #define RPCRDMA2_RPC_PEEK	(2 * XDR_UNIT)
@@ -335,16 +332,6 @@ int rpcrdma2_encode_hdr(void *to, const struct rpcrdma2_hdr *h);
  * or a body exceeds its limit.
  */
 u32 rpcrdma2_call_hdr_len(const __be32 *p, u32 len);
-
-/**
- * rpcrdma2_sendable - check whether a header obeys the rules of sending
- * @h: header about to be encoded
- *
- * The rules are C-067, C-072, S05 to S10, and S47. A credit of zero is never
- * sent (B-07, C-077, S26). The caller ensures that rdma_xid and rdma_direction
- * equal the words of the RPC message (C-067, S08), which is not available here.
- */
-bool rpcrdma2_sendable(const struct rpcrdma2_hdr *h);
 
 /**
  * rpcrdma2_set_error - turn a received Call into the error that answers it

@@ -15,6 +15,7 @@
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
+#include "../../kunit/sendable.h"
 #include "fuzz.h"
 
 #define require(_cond)							\
