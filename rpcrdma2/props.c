@@ -30,21 +30,14 @@ enum rpcrdma2_prop_change {
 	RPCRDMA2_CHANGE_FREE,
 };
 
-/* Result of a peer's request for a value */
-enum rpcrdma2_req_result {
-	RPCRDMA2_REQ_REJECTED,	/* the value stays */
-	RPCRDMA2_REQ_DONE,	/* the requested value is in force */
-	RPCRDMA2_REQ_OTHER,	/* a third value is in force */
-};
-
 /**
  * struct rpcrdma2_prop_row - one property
  * @row_which: rpcrdma2_propid
  * @row_at: index of its first word in struct rpcrdma2_props
  * @row_words: number of words
  * @row_change: whether it may change
- * @row_valid: check of a value
- * @row_judge: rule for a REQPROP
+ * @row_most: largest first word. An unusual but possible value is well-formed,
+ *	and handled where it is used (S13)
  * @row_default: value of a peer that has announced none
  */
 struct rpcrdma2_prop_row {
@@ -52,63 +45,11 @@ struct rpcrdma2_prop_row {
 	u8				row_at;
 	u8				row_words;
 	enum rpcrdma2_prop_change	row_change;
-	bool				(*row_valid)(const u32 *value);
-	enum rpcrdma2_req_result	(*row_judge)(u32 requested, u32 now,
-						     u32 best, u32 *other);
+	u32				row_most;
 	u32				row_default[RPCRDMA2_PROP_WORDS];
 };
 
-/*
- * Checks: whether a value belongs to its type (C-017). An unusual but possible
- * value is well-formed, and handled where it is used (S13).
- */
-static bool rpcrdma2_valid_any(const u32 *value)
-{
-	return true;
-}
-
-static bool rpcrdma2_valid_brs(const u32 *value)
-{
-	return *value <= RDMA2_BKREQSUP_GENL;
-}
-
-/*
- * Rules: the result of a REQPROP for a value (S16). @now is the announced
- * value, @best the best supported value; @other is set for RPCRDMA2_REQ_OTHER.
- */
-
-/* Receives also satisfy a request for any smaller size. */
-static enum rpcrdma2_req_result
-rpcrdma2_judge_rbsiz(u32 requested, u32 now, u32 best, u32 *other)
-{
-	if (requested > best) {
-		*other = best;
-		return best == now ? RPCRDMA2_REQ_REJECTED :
-				     RPCRDMA2_REQ_OTHER;
-	}
-	return requested < RPCRDMA2_INLINE_DEFAULT ? RPCRDMA2_REQ_REJECTED :
-						     RPCRDMA2_REQ_DONE;
-}
-
-/*
- * A value announced as unchangeable stays, and no other is in force (C-045). A
- * default that was never announced may exceed what this end supports.
- */
-static enum rpcrdma2_req_result
-rpcrdma2_judge_brs(u32 requested, u32 now, u32 best, u32 *other)
-{
-	return requested == now && requested <= best ? RPCRDMA2_REQ_DONE :
-						       RPCRDMA2_REQ_REJECTED;
-}
-
-/* A property that the peer cannot change (C-053) */
-static enum rpcrdma2_req_result
-rpcrdma2_judge_none(u32 requested, u32 now, u32 best, u32 *other)
-{
-	return RPCRDMA2_REQ_REJECTED;
-}
-
-#define PROP_ROW(_id, _field, _change, _check, _rule, ...)		\
+#define PROP_ROW(_id, _field, _change, _most, ...)			\
 	[RPCRDMA2_PROP_##_id] = {					\
 		.row_which	= RDMA2_PROPID_##_id,			\
 		.row_at		= offsetof(struct rpcrdma2_props,	\
@@ -116,8 +57,7 @@ rpcrdma2_judge_none(u32 requested, u32 now, u32 best, u32 *other)
 		.row_words	= sizeof_field(struct rpcrdma2_props,	\
 					       pr_##_field) / sizeof(u32), \
 		.row_change	= RPCRDMA2_CHANGE_##_change,		\
-		.row_valid	= rpcrdma2_valid_##_check,		\
-		.row_judge	= rpcrdma2_judge_##_rule,		\
+		.row_most	= _most,				\
 		.row_default	= { __VA_ARGS__ },			\
 	},
 
@@ -226,7 +166,7 @@ static bool rpcrdma2_decode_propdata(const struct rpcrdma2_prop_row *row,
 		return false;
 	for (w = 0; w < row->row_words; w++)
 		value[w] = be32_to_cpup(data + w);
-	return row->row_valid(value);
+	return value[0] <= row->row_most;
 }
 
 /* Read rdma_which and @len bytes of rdma_data (C-016), or return NULL. */
@@ -883,45 +823,34 @@ static bool rpcrdma2_lower_is_early(struct rpcrdma2_exchange *ex, u32 bytes,
 }
 
 /*
- * Judge the values of a REQPROP by the table (S16, C-049); the values in force
- * afterwards count as announced. Unknown properties and all duplicates but the
- * first are rejected (C-053, S12).
+ * The values that are in force after a REQPROP count as announced (S16, C-049).
+ * Receives also satisfy a request for any smaller size. BRS stays, as it was
+ * announced (C-045); its default may exceed what this end supports. All other
+ * properties, and all duplicates but the first, are rejected (C-053, S12).
  */
 static void rpcrdma2_answer_reqprop(struct rpcrdma2_exchange *ex,
 				    const struct rpcrdma2_propset *req,
 				    struct rpcrdma2_propmsg *answer)
 {
-	const struct rpcrdma2_props supported = rpcrdma2_exchange_limit_sbsiz(ex);
-	const struct rpcrdma2_prop_row *row = rpcrdma2_prop_rows;
-	struct rpcrdma2_props *now = &ex->ex_announced, other = *now;
-	u32 rows = 0, value;
-	unsigned int r;
+	const struct rpcrdma2_props own = rpcrdma2_exchange_limit_sbsiz(ex);
+	u32 bytes = req->ps_val.pr_rbsiz, brs = req->ps_val.pr_brs;
+	struct rpcrdma2_props *now = &ex->ex_announced;
+	u32 done = 0, other = 0;
 
+	if (bytes > own.pr_rbsiz && own.pr_rbsiz != now->pr_rbsiz)
+		other = req->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ);
+	else if (bytes <= own.pr_rbsiz && bytes >= RPCRDMA2_INLINE_DEFAULT)
+		done = BIT(RPCRDMA2_PROP_RBSIZ);
+	if (brs == now->pr_brs && brs <= own.pr_brs)
+		done |= BIT(RPCRDMA2_PROP_BRS);
 	*answer = (struct rpcrdma2_propmsg){
 		.pm_type = RDMA2_OPT_RESPROP,
 		.pm_want = req,
+		.pm_done = done & req->ps_rows,
 	};
-	for (r = 0; r < RPCRDMA2_NPROPS; r++, row++) {
-		if (!(req->ps_rows & BIT(r)))
-			continue;
-		switch (row->row_judge(*rpcrdma2_prop_get(&req->ps_val, r),
-				       *rpcrdma2_prop_get(now, r),
-				       *rpcrdma2_prop_get(&supported, r),
-				       &value)) {
-		case RPCRDMA2_REQ_DONE:
-			answer->pm_done |= BIT(r);
-			break;
-		case RPCRDMA2_REQ_OTHER:
-			rows |= BIT(r);
-			*rpcrdma2_prop_words(&other, r) = value;
-			break;
-		case RPCRDMA2_REQ_REJECTED:
-			break;
-		}
-	}
-	rpcrdma2_propset_init(&answer->pm_set, rows, &other);
+	rpcrdma2_propset_init(&answer->pm_set, other, &own);
 	rpcrdma2_props_copy(now, &req->ps_val, answer->pm_done);
-	rpcrdma2_props_copy(now, &other, rows);
+	rpcrdma2_props_copy(now, &own, other);
 }
 
 /* Return: the size of Receives that the peer requests, or 0. */

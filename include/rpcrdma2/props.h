@@ -48,16 +48,17 @@ enum {
 
 /*
  * The table of properties: RDMA2_PROPID_<id>, its field pr_<field>,
- * RPCRDMA2_CHANGE_<change>, rpcrdma2_valid_<check>() and rpcrdma2_judge_<rule>()
- * of props.c, and the words of the default (C-024). Properties that depend on
- * the mark come last. Documentation/architecture.rst has the steps to add one.
+ * RPCRDMA2_CHANGE_<change> of props.c, the largest first word that belongs to
+ * the type (C-017), and the words of the default (C-024). Properties that
+ * depend on the mark come last. Documentation/architecture.rst has the steps to
+ * add one.
  */
 #define RPCRDMA2_PROPERTIES(_row)					\
-	_row(RBSIZ, rbsiz, RAISE, any, rbsiz, RPCRDMA2_INLINE_DEFAULT)	\
-	_row(BRS, brs, NEVER, brs, brs, RDMA2_BKREQSUP_INLINE)		\
-	_row(X_MARK, mark, NEVER, any, none, 0)				\
-	_row(X_LIMITS, limits, NEVER, any, none, -1, -1, -1, -1)	\
-	_row(X_SBSIZ, sbsiz, FREE, any, none, 0)
+	_row(RBSIZ, rbsiz, RAISE, U32_MAX, RPCRDMA2_INLINE_DEFAULT)	\
+	_row(BRS, brs, NEVER, RDMA2_BKREQSUP_GENL, RDMA2_BKREQSUP_INLINE) \
+	_row(X_MARK, mark, NEVER, U32_MAX, 0)				\
+	_row(X_LIMITS, limits, NEVER, U32_MAX, -1, -1, -1, -1)		\
+	_row(X_SBSIZ, sbsiz, FREE, U32_MAX, 0)
 
 /* Rows are named RPCRDMA2_PROP_<id>; a set of rows is a word of such bits. */
 enum rpcrdma2_prop {
