@@ -66,23 +66,21 @@ struct code {
 	u8			arg;	/* word 1, if a decoder's limit */
 	u8			arg2;	/* word 2, if a decoder's limit */
 	enum rpcrdma2_remedy	remedy;	/* reaction, once for each RPC */
-	u8			needs;	/* word that must not be 0, or 0 */
+	bool			needs;	/* word 1 must not be 0 */
 };
 
 static const struct code codes[] = {
 	[RDMA2_ERR_VERS]	= {	/* C-079, C-100 */
-		2, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO,
-		RPCRDMA2_REMEDY_RENEGOTIATE },
+		2, RPCRDMA2_VERS_ONE, RPCRDMA2_VERS_TWO },
 	[RDMA2_ERR_READ_CHUNKS]	= {	/* C-083 */
 		1, RPCRDMA2_MAX_READ_CHUNKS, 0, RPCRDMA2_REMEDY_FEWER_READS },
 	[RDMA2_ERR_WRITE_CHUNKS] = {	/* C-084 */
 		1, RPCRDMA2_MAX_WRITE_CHUNKS, 0, RPCRDMA2_REMEDY_NO_WRITES },
 	[RDMA2_ERR_SEGMENTS]	= {	/* C-085 */
-		1, 0, 0, RPCRDMA2_REMEDY_FEWER_SEGMENTS, 1 },
-	[RDMA2_ERR_WRITE_RESOURCE] = {
-		2, 0, 0, RPCRDMA2_REMEDY_LARGER_WRITE, 2 },
+		1, 0, 0, RPCRDMA2_REMEDY_FEWER_SEGMENTS, true },
+	[RDMA2_ERR_WRITE_RESOURCE] = { 2 },
 	[RDMA2_ERR_REPLY_RESOURCE] = {	/* 0 is unknown (S41) */
-		1, 0, 0, RPCRDMA2_REMEDY_LARGER_REPLY, 1 },
+		1, 0, 0, RPCRDMA2_REMEDY_LARGER_REPLY, true },
 	[RDMA2_ERR_SYSTEM]	= { },
 };
 
@@ -128,10 +126,8 @@ enum rpcrdma2_remedy rpcrdma2_remedy(u32 vers, const struct rpcrdma2_error *er,
 
 	if (vers != RPCRDMA2_VERS_ONE && rpcrdma2_lacks_message(er))
 		return RPCRDMA2_REMEDY_VERSION_ONE;
-	if (resent || (c->needs == 1 && !er->er_arg) ||
-	    (c->needs == 2 && !er->er_arg2))
-		return RPCRDMA2_REMEDY_FAIL;
-	return c->remedy;
+	return resent || (c->needs && !er->er_arg) ? RPCRDMA2_REMEDY_FAIL :
+						     c->remedy;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_remedy);
 

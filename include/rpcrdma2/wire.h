@@ -352,27 +352,23 @@ void rpcrdma2_set_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code,
 
 /**
  * enum rpcrdma2_remedy - reaction of a requester to an error
- * @RPCRDMA2_REMEDY_FAIL: end the RPC with -EIO
- * @RPCRDMA2_REMEDY_RENEGOTIATE: reconnect and negotiate the version again
+ * @RPCRDMA2_REMEDY_FAIL: end the RPC with -EIO, unless the negotiation takes the
+ *	error. A Write chunk is as large as the upper layer's buffer (C-089)
  * @RPCRDMA2_REMEDY_VERSION_ONE: reconnect with version 1 and send the RPC again
  * @RPCRDMA2_REMEDY_FEWER_READS: send again with at most er_arg Read chunks, or
  *	all of it in a Position-Zero chunk
  * @RPCRDMA2_REMEDY_NO_WRITES: send again with a Reply chunk, but no Write list
  * @RPCRDMA2_REMEDY_FEWER_SEGMENTS: remember er_arg for the connection and send
  *	again with at most that number of segments
- * @RPCRDMA2_REMEDY_LARGER_WRITE: send again if the upper layer's buffer holds
- *	er_arg2 bytes, else fail
  * @RPCRDMA2_REMEDY_LARGER_REPLY: send again with a Reply chunk of er_arg bytes
  *	if the receive buffer holds them, else fail
  */
 enum rpcrdma2_remedy {
 	RPCRDMA2_REMEDY_FAIL,
-	RPCRDMA2_REMEDY_RENEGOTIATE,
 	RPCRDMA2_REMEDY_VERSION_ONE,
 	RPCRDMA2_REMEDY_FEWER_READS,
 	RPCRDMA2_REMEDY_NO_WRITES,
 	RPCRDMA2_REMEDY_FEWER_SEGMENTS,
-	RPCRDMA2_REMEDY_LARGER_WRITE,
 	RPCRDMA2_REMEDY_LARGER_REPLY,
 };
 
