@@ -417,7 +417,7 @@ static struct xprt2_ep *xprt2_ep_alloc(struct xprt2_xprt *xp)
 	init_completion(&ep->ep_answered);
 	INIT_DELAYED_WORK(&ep->ep_trial, xprt2_trial_timeout);
 	mutex_init(&ep->ep_prop_mutex);
-	INIT_WORK(&ep->ep_props_work, xprt2_props_work);
+	INIT_DELAYED_WORK(&ep->ep_props_work, xprt2_props_work);
 	spin_lock_init(&ep->ep_chunk_lock);
 	INIT_LIST_HEAD(&ep->ep_chunked);
 	INIT_DELAYED_WORK(&ep->ep_chunk_work, xprt2_chunked_work);
@@ -463,7 +463,7 @@ static void xprt2_ep_destroy(struct xprt2_ep *ep)
 	bool innocent;
 
 	cancel_delayed_work_sync(&ep->ep_trial);
-	disable_work_sync(&ep->ep_props_work);
+	disable_delayed_work_sync(&ep->ep_props_work);
 	disable_delayed_work_sync(&ep->ep_chunk_work);
 	/* Later events are not the reason of the end. */
 	if (ep->ep_conn.co_id)

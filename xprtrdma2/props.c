@@ -284,7 +284,8 @@ void xprt2_props_update(struct xprt2_ep *ep)
  */
 void xprt2_props_work(struct work_struct *work)
 {
-	struct xprt2_ep *ep = container_of(work, struct xprt2_ep, ep_props_work);
+	struct xprt2_ep *ep = container_of(to_delayed_work(work),
+					   struct xprt2_ep, ep_props_work);
 
 	guard(mutex)(&ep->ep_prop_mutex);
 	xprt2_props_update(ep);
@@ -308,7 +309,7 @@ void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive)
 			xprt2_receives_grow(ep, rpcrdma2_param(&xprt2_param_receive_size));
 	else
 		WRITE_ONCE(ep->ep_send_size, rpcrdma2_param(&xprt2_param_send_size));
-	queue_work(xprt2_wq, &ep->ep_props_work);
+	queue_delayed_work(xprt2_wq, &ep->ep_props_work, 0);
 }
 
 /**

@@ -9,7 +9,7 @@ static void xprt2_recv_drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 {
 	u32 xid;
 
-	trace_xprt2_drop(ep, &msg->mg_hdr);
+	trace_xprt2_drop(ep, msg->mg_hdr.h_xid, msg->mg_hdr.h_proc);
 	xprt2_count(replies_unknown);
 	rpcrdma2_recv_put(&rep->rep_recv);
 	if (xprt2_take_late_reply(ep, msg))
@@ -229,7 +229,7 @@ static void xprt2_recv_finish(struct xprt2_ep *ep, struct xprt2_rep *rep,
 static void xprt2_recv_drop(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    struct rpcrdma2_msg *msg)
 {
-	trace_xprt2_drop(ep, &msg->mg_hdr);
+	trace_xprt2_drop(ep, msg->mg_hdr.h_xid, msg->mg_hdr.h_proc);
 	xprt2_count(dropped_silently);
 	xprt2_recv_finish(ep, rep, msg);
 }

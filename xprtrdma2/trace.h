@@ -174,30 +174,6 @@ TRACE_EVENT(xprt2_reply,
 		  __entry->written, __entry->reply_len, __entry->status)
 );
 
-TRACE_EVENT(xprt2_drop,
-	TP_PROTO(const struct xprt2_ep *ep, const struct rpcrdma2_hdr *h),
-	TP_ARGS(ep, h),
-	TP_STRUCT__entry(
-		__field(u32, xid)
-		__sockaddr(peer, ep->ep_xp->xp_xprt.addrlen)
-		__field(u32, vers)
-		__field(u32, proc)
-		__field(u32, direction)
-	),
-	TP_fast_assign(
-		__entry->xid = h->h_xid;
-		__assign_sockaddr(peer, &ep->ep_xp->xp_xprt.addr,
-				  ep->ep_xp->xp_xprt.addrlen);
-		__entry->vers = h->h_vers;
-		__entry->proc = h->h_proc;
-		__entry->direction = h->h_direction;
-	),
-	TP_printk("xid=0x%08x peer=%pISpc version=%u proc=%s%s",
-		  __entry->xid, __get_sockaddr(peer), __entry->vers,
-		  rpcrdma2_show_proc(__entry->proc),
-		  rpcrdma2_show_direction(__entry->direction))
-);
-
 DECLARE_EVENT_CLASS(xprt2_rpc_class,
 	TP_PROTO(const struct xprt2_ep *ep, u32 xid, int value),
 	TP_ARGS(ep, xid, value),
@@ -228,6 +204,8 @@ DEFINE_EVENT(xprt2_rpc_class, xprt2_complete,
 		TP_printk("xid=0x%08x peer=%pISpc " _format,		\
 			  __entry->xid, __get_sockaddr(peer), _value))
 
+/* message that is ignored: its rdma_proc */
+DEFINE_RPC_EVENT(xprt2_drop, "proc=%s", rpcrdma2_show_proc(__entry->value));
 /* number of regions that a LOCAL_INV was posted for */
 DEFINE_RPC_EVENT(xprt2_fence, "regions=%d", __entry->value);
 /* length of the RPC Call in bytes */

@@ -529,7 +529,7 @@ struct xprt2_ep {
 	struct rpcrdma2_cm_limits ep_peer;
 	struct mutex		ep_prop_mutex;	/* guards ep_ex */
 	struct rpcrdma2_exchange ep_ex;
-	struct work_struct	ep_props_work;
+	struct delayed_work	ep_props_work;
 	bool			ep_props_busy;
 	bool			ep_props_credit;
 	unsigned int		ep_max_reqs;
