@@ -827,53 +827,41 @@ static bool rpcrdma2_lower_is_early(struct rpcrdma2_exchange *ex, u32 bytes,
  * Receives also satisfy a request for any smaller size. BRS stays, as it was
  * announced (C-045); its default may exceed what this end supports. All other
  * properties, and all duplicates but the first, are rejected (C-053, S12).
+ *
+ * Return: the size of Receives that the peer requests, or 0.
  */
-static void rpcrdma2_answer_reqprop(struct rpcrdma2_exchange *ex,
-				    const struct rpcrdma2_propset *req,
-				    struct rpcrdma2_propmsg *answer)
-{
-	const struct rpcrdma2_props own = rpcrdma2_exchange_limit_sbsiz(ex);
-	u32 bytes = req->ps_val.pr_rbsiz, brs = req->ps_val.pr_brs;
-	struct rpcrdma2_props *now = &ex->ex_announced;
-	u32 done = 0, other = 0;
-
-	if (bytes > own.pr_rbsiz && own.pr_rbsiz != now->pr_rbsiz)
-		other = req->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ);
-	else if (bytes <= own.pr_rbsiz && bytes >= RPCRDMA2_INLINE_DEFAULT)
-		done = BIT(RPCRDMA2_PROP_RBSIZ);
-	if (brs == now->pr_brs && brs <= own.pr_brs)
-		done |= BIT(RPCRDMA2_PROP_BRS);
-	*answer = (struct rpcrdma2_propmsg){
-		.pm_type = RDMA2_OPT_RESPROP,
-		.pm_want = req,
-		.pm_done = done & req->ps_rows,
-	};
-	rpcrdma2_propset_init(&answer->pm_set, other, &own);
-	rpcrdma2_props_copy(now, &req->ps_val, answer->pm_done);
-	rpcrdma2_props_copy(now, &own, other);
-}
-
-/* Return: the size of Receives that the peer requests, or 0. */
 static u32 rpcrdma2_exchange_answer_reqprop(struct rpcrdma2_exchange *ex,
 					    const struct rpcrdma2_propset *req,
 					    unsigned long now,
 					    struct rpcrdma2_propmsg *answer)
 {
-	u32 bytes = req->ps_val.pr_rbsiz, announced = ex->ex_announced.pr_rbsiz;
+	const struct rpcrdma2_props own = rpcrdma2_exchange_limit_sbsiz(ex);
+	u32 bytes = req->ps_val.pr_rbsiz, brs = req->ps_val.pr_brs;
+	struct rpcrdma2_props *announced = &ex->ex_announced;
 	/* a request for too small a size is rejected and changes nothing */
 	bool counts = req->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ) &&
 		      bytes >= RPCRDMA2_INLINE_DEFAULT;
 	bool early = counts && rpcrdma2_lower_is_early(ex, bytes, now);
+	u32 done = 0, other = 0;
 
-	rpcrdma2_answer_reqprop(ex, req, answer);
-	if (early && answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ)) {
-		answer->pm_done &= ~BIT(RPCRDMA2_PROP_RBSIZ);
-		ex->ex_announced.pr_rbsiz = announced;
-	}
+	if (counts && bytes > own.pr_rbsiz && own.pr_rbsiz != announced->pr_rbsiz)
+		other = BIT(RPCRDMA2_PROP_RBSIZ);
+	else if (counts && bytes <= own.pr_rbsiz && !early)
+		done = BIT(RPCRDMA2_PROP_RBSIZ);
+	if (done)
+		ex->ex_supported.pr_rbsiz = bytes;
+	if (brs == announced->pr_brs && brs <= own.pr_brs)
+		done |= BIT(RPCRDMA2_PROP_BRS) & req->ps_rows;
+	*answer = (struct rpcrdma2_propmsg){
+		.pm_type = RDMA2_OPT_RESPROP,
+		.pm_want = req,
+		.pm_done = done,
+	};
+	rpcrdma2_propset_init(&answer->pm_set, other, &own);
+	rpcrdma2_props_copy(announced, &req->ps_val, done);
+	rpcrdma2_props_copy(announced, &own, other);
 	if (!counts || early)
 		return 0;
-	if (answer->pm_done & BIT(RPCRDMA2_PROP_RBSIZ))
-		ex->ex_supported.pr_rbsiz = ex->ex_announced.pr_rbsiz;
 	ex->ex_recv_requested = bytes;
 	return bytes;
 }

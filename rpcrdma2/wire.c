@@ -564,21 +564,9 @@ rpcrdma2_decode_optional(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu,
 }
 
 /*
- * The body of a property message is the rest of the message, or the body of an
- * option (S01); props.c decodes both.
+ * The messages of draft section 6.2. The body of a property message is the rest
+ * of the message, or the body of an option (S01); props.c decodes both.
  */
-static enum rpcrdma2_errcode
-rpcrdma2_decode_property(struct rpcrdma2_hdr *h,
-			 const struct rpcrdma2_cursor *cu)
-{
-	h->h_opttype = h->h_proc - RDMA2_CONNPROP + RDMA2_OPT_CONNPROP;
-	h->h_direction = rpcrdma2_property_direction(h->h_opttype);
-	h->h_optoff = RPCRDMA2_PREFIX_LEN;
-	h->h_optlen = cu->cu_left;
-	return RDMA2_OK;
-}
-
-/* The messages of draft section 6.2 */
 static enum rpcrdma2_errcode rpcrdma2_decode_v2(struct rpcrdma2_hdr *h,
 						struct excess *ex,
 						struct rpcrdma2_cursor *cu,
@@ -596,7 +584,11 @@ static enum rpcrdma2_errcode rpcrdma2_decode_v2(struct rpcrdma2_hdr *h,
 	case RDMA2_REQPROP:
 	case RDMA2_RESPROP:
 	case RDMA2_UPDPROP:
-		return rpcrdma2_decode_property(h, cu);
+		h->h_opttype = h->h_proc - RDMA2_CONNPROP + RDMA2_OPT_CONNPROP;
+		h->h_direction = rpcrdma2_property_direction(h->h_opttype);
+		h->h_optoff = RPCRDMA2_PREFIX_LEN;
+		h->h_optlen = cu->cu_left;
+		return RDMA2_OK;
 	default:
 		return RDMA2_ERR_INVALID_PROC; /* C-080 */
 	}
