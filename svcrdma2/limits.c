@@ -185,44 +185,31 @@ static void svc2_find_route(const struct rdma_cm_id *id,
 	memcpy(rt->next, lk.lk_addr.dst_dev_addr, ETH_ALEN);
 }
 
-static void svc2_address_roce(const struct rdma_cm_id *id, struct sa_path_rec *path,
-			      struct sockaddr_storage *address)
-{
-	struct svc2_route rt = { };
-
-	memcpy(rt.mac, sa_path_get_dmac(path), ETH_ALEN);
-	svc2_find_route(id, path, &rt);
-	if (svc2_gid_counts(&rt))
-		rdma_gid2ip((struct sockaddr *)address, &path->dgid);
-	else
-		*(struct sockaddr_in6 *)address = svc2_link_address(rt.mac);
-}
-
-static void svc2_address_ib(const struct rdma_cm_id *id, struct sa_path_rec *path,
-			    struct sockaddr_storage *address)
-{
-	u8 lmc;
-
-	/* this port's: usually a subnet has one LMC for all ports of hosts */
-	if (ib_get_cached_lmc(id->device, id->port_num, &lmc))
-		lmc = 0;
-	*(struct sockaddr_in6 *)address =
-		svc2_lid_address(be32_to_cpu(sa_path_get_dlid(path)), lmc);
-}
-
 /* The peer's address, its port meaningless. Sleeps, but waits for no host. */
 struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
 {
 	const struct rdma_cm_id *id = sp->sp_conn.co_id;
 	struct sockaddr_storage address = *svc2_peer(sp);
+	struct sockaddr_in6 *link = (struct sockaddr_in6 *)&address;
 	struct sa_path_rec *path = id->route.path_rec;
+	struct svc2_route rt = { };
+	u8 lmc;
 
 	if (!path || !rdma_ib_or_roce(id->device, id->port_num))
 		return address;
-	if (sa_path_is_roce(path))
-		svc2_address_roce(id, path, &address);
+	if (!sa_path_is_roce(path)) {
+		/* this port's: usually a subnet has one for all ports of hosts */
+		if (ib_get_cached_lmc(id->device, id->port_num, &lmc))
+			lmc = 0;
+		*link = svc2_lid_address(be32_to_cpu(sa_path_get_dlid(path)), lmc);
+		return address;
+	}
+	memcpy(rt.mac, sa_path_get_dmac(path), ETH_ALEN);
+	svc2_find_route(id, path, &rt);
+	if (svc2_gid_counts(&rt))
+		rdma_gid2ip((struct sockaddr *)&address, &path->dgid);
 	else
-		svc2_address_ib(id, path, &address);
+		*link = svc2_link_address(rt.mac);
 	return address;
 }
 

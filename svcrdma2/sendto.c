@@ -555,13 +555,6 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 static_assert(SVC2_C_errors_system - SVC2_C_errors_vers ==
 	      RDMA2_ERR_SYSTEM - RDMA2_ERR_VERS);
 
-static void svc2_count_error(u32 code)
-{
-	if (code >= RDMA2_ERR_VERS && code <= RDMA2_ERR_SYSTEM)
-		this_cpu_inc(svc2_counters[SVC2_C_errors_vers + code -
-					   RDMA2_ERR_VERS]);
-}
-
 /**
  * svc2_error_instead - send an error in place of an answer
  * @sp: connection
@@ -591,7 +584,8 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 	/* S49: a plain Send, whatever handle the Call nominated */
 	if (svc2_tx_post(sp, tx, 0, NULL))
 		goto out_close;
-	svc2_count_error(plan->pn_code);
+	this_cpu_inc(svc2_counters[SVC2_C_errors_vers + plan->pn_code -
+				   RDMA2_ERR_VERS]);
 	rpcrdma2_errors_count(&sp->sp_errors, plan->pn_code);
 	return 0;
 

@@ -191,7 +191,7 @@ enum {
 /*
  * Counters of the server, summed over all connections and shown in debugfs as
  * svcrdma2/counters. The errors sent are in the order of their codes:
- * svc2_count_error() depends on it.
+ * svc2_error_instead() depends on it.
  */
 #define SVC2_COUNTERS(C)						\
 	C(accepts)		/* connections accepted */		\

@@ -247,19 +247,6 @@ static void svc2_qp_event(struct ib_event *event, void *context)
 	}
 }
 
-static void svc2_conn_set_addresses(struct svc2_xprt *sp)
-{
-	struct rdma_addr *addr = &sp->sp_conn.co_id->route.addr;
-	struct sockaddr *remote = (struct sockaddr *)&addr->dst_addr;
-	struct sockaddr *local = (struct sockaddr *)&addr->src_addr;
-	struct svc_xprt *xprt = &sp->sp_xprt;
-
-	svc_xprt_set_remote(xprt, remote, svc_addr_len(remote));
-	/* so that the reply cache recognizes the next connection */
-	rpc_set_port((struct sockaddr *)&xprt->xpt_remote, 0);
-	svc_xprt_set_local(xprt, local, svc_addr_len(local));
-}
-
 static const struct svc_xprt_ops svc2_ops;
 
 /*
@@ -272,6 +259,8 @@ static struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 					  struct rdma_cm_id *id,
 					  const struct rdma_conn_param *param)
 {
+	struct sockaddr *remote = (struct sockaddr *)&id->route.addr.dst_addr;
+	struct sockaddr *local = (struct sockaddr *)&id->route.addr.src_addr;
 	struct svc2_xprt *sp;
 
 	sp = kzalloc_node(sizeof(*sp), GFP_KERNEL, ibdev_to_node(id->device));
@@ -310,7 +299,10 @@ static struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	sp->sp_conn.co_id = id;
 	id->context = sp;
 	id->event_handler = svc2_cm_event;
-	svc2_conn_set_addresses(sp);
+	svc_xprt_set_remote(&sp->sp_xprt, remote, svc_addr_len(remote));
+	/* so that the reply cache recognizes the next connection */
+	rpc_set_port((struct sockaddr *)&sp->sp_xprt.xpt_remote, 0);
+	svc_xprt_set_local(&sp->sp_xprt, local, svc_addr_len(local));
 
 	sp->sp_ord = param->initiator_depth;
 	sp->sp_ird = param->responder_resources;

@@ -341,17 +341,6 @@ static void xprt2_close(struct rpc_xprt *xprt)
 	xprt_disconnect_done(xprt);
 }
 
-/*
- * The Call counts as sent, because the sending task may be another task than
- * that of the RPC, which xprt2_wait_for_reply() ends.
- */
-static void xprt2_end_unsent(struct xprt2_req *req)
-{
-	xprt2_count(calls_unsendable);
-	guard(spinlock)(&req->rq2_slot.rq_xprt->queue_lock);
-	WRITE_ONCE(req->rq2_status, -EIO);
-}
-
 static int xprt2_send_forward(struct rpc_rqst *rqst)
 {
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
@@ -361,7 +350,7 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
 
 	if (!xprt_connected(xprt) || !ep || !xprt2_ep_is_ready(ep))
 		return -ENOTCONN;
-	/* An RPC that has ended counts as sent: see xprt2_end_unsent(). */
+	/* An RPC that has ended counts as sent: see below. */
 	if (xprt2_has_error(req))
 		return 0;
 	/*
@@ -381,7 +370,13 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
 	if (ret == -EAGAIN || ret == -ENOBUFS)
 		return ret;
 	if (ret) {
-		xprt2_end_unsent(req);
+		/*
+		 * The Call counts as sent: this may be another task than that
+		 * of the RPC, which xprt2_wait_for_reply() ends.
+		 */
+		xprt2_count(calls_unsendable);
+		guard(spinlock)(&xprt->queue_lock);
+		WRITE_ONCE(req->rq2_status, -EIO);
 		return 0;
 	}
 	rqst->rq_xtime = ktime_get();
@@ -474,8 +469,8 @@ static void xprt2_release(struct rpc_xprt *xprt, struct rpc_task *task)
 }
 
 /*
- * Return only values that xprt_transmit() expects: 0 when sent, or ended by
- * xprt2_end_unsent(); -ENOTCONN to connect and send again; -EAGAIN or -EBADSLT
+ * Return only values that xprt_transmit() expects: 0 when sent, or ended with
+ * an error; -ENOTCONN to connect and send again; -EAGAIN or -EBADSLT
  * to call again when there is room or credit; -ENOBUFS to call again after a
  * delay. Any other error would end the RPC of the sending task, and @rqst would
  * stay at the head of the queue.

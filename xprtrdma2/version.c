@@ -266,18 +266,6 @@ static void xprt2_version_settle(struct xprt2_ep *ep, u32 vers,
 	trace_xprt2_settled(ep, vers);
 }
 
-/* @why: its answer in version 2 */
-static void xprt2_report_version_one(const struct xprt2_xprt *xp,
-				     const char *why)
-{
-	const struct rpc_xprt *xprt = &xp->xp_xprt;
-
-	pr_info_ratelimited("version 1 of RPC-over-RDMA with server %s port %s (%s); version 2 is probed again after %lu minutes\n",
-			    xprt->address_strings[RPC_DISPLAY_ADDR],
-			    xprt->address_strings[RPC_DISPLAY_PORT], why,
-			    XPRT2_MEMORY_TIME / (60 * HZ));
-}
-
 /**
  * xprt2_version_works - record the first good Reply of a connection
  * @ep: endpoint
@@ -286,13 +274,16 @@ static void xprt2_report_version_one(const struct xprt2_xprt *xp,
  */
 void xprt2_version_works(struct xprt2_ep *ep)
 {
-	struct xprt2_xprt *xp = ep->ep_xp;
+	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 
 	if (!xprt2_proves_one(&ep->ep_nego, ep->ep_vers))
 		return;
-	WRITE_ONCE(xp->xp_try_one, NULL);
-	if (xprt2_version_remember(&xp->xp_xprt, ep->ep_why))
-		xprt2_report_version_one(xp, ep->ep_why);
+	WRITE_ONCE(ep->ep_xp->xp_try_one, NULL);
+	if (xprt2_version_remember(xprt, ep->ep_why))
+		pr_info_ratelimited("version 1 of RPC-over-RDMA with server %s port %s (%s); version 2 is probed again after %lu minutes\n",
+				    xprt->address_strings[RPC_DISPLAY_ADDR],
+				    xprt->address_strings[RPC_DISPLAY_PORT],
+				    ep->ep_why, XPRT2_MEMORY_TIME / (60 * HZ));
 }
 
 static void xprt2_report_no_version(struct xprt2_ep *ep,
