@@ -123,6 +123,35 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 	wake_up_var(ep->ep_xp);
 }
 
+/* RPCs wait for more regions than exist. Once for each connection */
+static void xprt2_report_regions(const struct xprt2_ep *ep, u32 needed)
+{
+	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+
+	pr_warn_ratelimited("RPCs to server %s port %s wait: one needs %u memory regions, and device %s gives no more than %u; see 'free' and 'rdma resource'\n",
+			    xprt->address_strings[RPC_DISPLAY_ADDR],
+			    xprt->address_strings[RPC_DISPLAY_PORT], needed,
+			    ep->ep_conn.co_id->device->name,
+			    ep->ep_conn.co_regions.rg_num);
+}
+
+/* ->grown, in connect or the core's workqueue */
+static void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
+{
+	u32 needed = READ_ONCE(co->co_regions.rg_needed);
+	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
+
+	xprt2_stat_add(ep->ep_xp, mrs_allocated, made);
+	xprt2_count_add(mrs_allocated, made);
+	if (!failed)
+		return;
+	xprt2_count(mrs_unavailable);
+	if (needed > co->co_regions.rg_num && !ep->ep_short) {
+		ep->ep_short = true;
+		xprt2_report_regions(ep, needed);
+	}
+}
+
 /* ->room: the send path has found too few Send Queue entries, or regions. */
 static void xprt2_room(struct rpcrdma2_conn *co)
 {

@@ -15,6 +15,28 @@ RPCRDMA2_PARAM(xprt2_param_slots, slots, "uint",
 	       "Maximum number of outstanding RPCs of a connection (4 to 16384, default 128); applies to new mounts",
 	       XPRT2_SLOTS_DEFAULT, XPRT2_SLOTS_MIN, XPRT2_SLOTS_MAX);
 
+static void xprt2_apply_size(bool receive)
+{
+	struct xprt2_xprt *xp;
+
+	xprt2_for_each_transport(xp) {
+		guard(mutex)(&xp->xp_fence_mutex);
+		if (!xp->xp_ep || !xprt2_ep_is_ready(xp->xp_ep))
+			continue;
+		xprt2_sizes_changed(xp->xp_ep, receive);
+	}
+}
+
+static void xprt2_receive_size_set(void)
+{
+	xprt2_apply_size(true);
+}
+
+static void xprt2_send_size_set(void)
+{
+	xprt2_apply_size(false);
+}
+
 RPCRDMA2_PARAM(xprt2_param_receive_size, receive_size, "uint",
 	       "Size of a Receive in bytes, rounded up to pages (4096 to 65536, default 20480); increases also apply to existing connections of version 2, decreases only to new connections",
 	       5 * RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,

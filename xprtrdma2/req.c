@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requests: pools and buffers, match of a Reply, and completion of the RPC */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
@@ -710,42 +708,6 @@ void xprt2_abandon_reply(struct xprt2_rep *rep)
  * ended without a Reply. The core registers them (rpcrdma2/conn.h). The pages
  * are unmapped before the RPC layer gets them back (X2).
  */
-
-/* RPCs wait for more regions than exist. Once for each connection */
-static void xprt2_report_regions(const struct xprt2_ep *ep, u32 needed)
-{
-	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-
-	pr_warn_ratelimited("RPCs to server %s port %s wait: one needs %u memory regions, and device %s gives no more than %u; see 'free' and 'rdma resource'\n",
-			    xprt->address_strings[RPC_DISPLAY_ADDR],
-			    xprt->address_strings[RPC_DISPLAY_PORT], needed,
-			    ep->ep_conn.co_id->device->name,
-			    ep->ep_conn.co_regions.rg_num);
-}
-
-/**
- * xprt2_grown - ->grown of a connection: the pool of regions was refilled
- * @co: connection
- * @made: regions that were allocated
- * @failed: an allocation failed
- *
- * Context: connect, or the core's workqueue.
- */
-void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
-{
-	u32 needed = READ_ONCE(co->co_regions.rg_needed);
-	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
-
-	xprt2_stat_add(ep->ep_xp, mrs_allocated, made);
-	xprt2_count_add(mrs_allocated, made);
-	if (!failed)
-		return;
-	xprt2_count(mrs_unavailable);
-	if (needed > co->co_regions.rg_num && !ep->ep_short) {
-		ep->ep_short = true;
-		xprt2_report_regions(ep, needed);
-	}
-}
 
 /**
  * xprt2_remote_invalidated - record a region that a Reply has invalidated

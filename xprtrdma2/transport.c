@@ -23,6 +23,36 @@ static const struct rpc_xprt_ops xprt2_ops;
 
 static const char *xprt2_netid(bool v6);
 
+/* All transports: a module parameter applies to each, and /proc shows each. */
+static DEFINE_MUTEX(transports_lock);	/* guards the list */
+static LIST_HEAD(transports);
+
+/**
+ * xprt2_next_transport - iterate over all transports
+ * @xp: transport that the last call returned, or NULL
+ *
+ * Return: a transport that is referenced, and stays on the list, until it is
+ * passed to this function again; NULL at the end. The list is not locked
+ * meanwhile.
+ */
+struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp)
+{
+	struct list_head *pos = xp ? &xp->xp_listed : &transports;
+	struct xprt2_xprt *next = NULL;
+
+	scoped_guard(mutex, &transports_lock) {
+		while ((pos = pos->next) != &transports) {
+			next = list_entry(pos, struct xprt2_xprt, xp_listed);
+			if (xprt_get(&next->xp_xprt))
+				break;
+			next = NULL;
+		}
+	}
+	if (xp)
+		xprt_put(&xp->xp_xprt);
+	return next;
+}
+
 /* @new comes from kasprintf() and may be NULL. */
 static int xprt2_set_string(struct rpc_xprt *xprt,
 			    enum rpc_display_format_t which, const char *new)
@@ -69,7 +99,8 @@ static void xprt2_free(struct xprt2_xprt *xp)
 {
 	unsigned int i;
 
-	xprt2_unlist_transport(xp);
+	scoped_guard(mutex, &transports_lock)
+		list_del_init(&xp->xp_listed);
 	/* All credits are back, but those of RPCs without a Reply. */
 	WARN_ON_ONCE(xp->xp_xprt.cong != xp->xp_kept * RPC_CWNDSCALE);
 	xprt2_reqs_destroy(xp);
@@ -191,7 +222,8 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 		xprt2_free(xp);
 		return ERR_PTR(ret);
 	}
-	xprt2_list_transport(xp);
+	guard(mutex)(&transports_lock);
+	list_add_tail(&xp->xp_listed, &transports);
 	return xprt;
 }
 

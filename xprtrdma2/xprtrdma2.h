@@ -685,6 +685,11 @@ extern struct rpcrdma2_param xprt2_param_versions;
 extern struct xprt_class xprt2_class;
 void xprt2_netid_init(void);
 void xprt2_netid_exit(void);
+struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp);
+
+#define xprt2_for_each_transport(_xp)					\
+	for ((_xp) = xprt2_next_transport(NULL); (_xp);			\
+	     (_xp) = xprt2_next_transport(_xp))
 
 /* connect.c */
 int xprt2_ep_connect(struct xprt2_xprt *xp);
@@ -729,7 +734,6 @@ void xprt2_wait_for_reply(struct rpc_task *task);
 bool xprt2_has_error(const struct xprt2_req *req);
 void xprt2_release_reply(struct xprt2_req *req);
 void xprt2_abandon_reply(struct xprt2_rep *rep);
-void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed);
 bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 			      u32 rkey);
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
@@ -764,16 +768,6 @@ void xprt2_props_update(struct xprt2_ep *ep);
 void xprt2_props_work(struct work_struct *work);
 void xprt2_backward_measure(struct xprt2_ep *ep);
 void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive);
-void xprt2_list_transport(struct xprt2_xprt *xp);
-void xprt2_unlist_transport(struct xprt2_xprt *xp);
-struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp);
-
-#define xprt2_for_each_transport(_xp)					\
-	for ((_xp) = xprt2_next_transport(NULL); (_xp);			\
-	     (_xp) = xprt2_next_transport(_xp))
-
-void xprt2_receive_size_set(void);
-void xprt2_send_size_set(void);
 void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			   struct rpcrdma2_msg *msg);
 
