@@ -34,11 +34,6 @@ bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_loss_is_innocent);
 
-const char *rpcrdma2_loss_name(enum rpcrdma2_loss why)
-{
-	return losses[why].name;
-}
-
 void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 	if (rpcrdma2_loss_is_innocent(why))
@@ -88,12 +83,8 @@ void rpcrdma2_end_show(struct seq_file *seq, const struct rpcrdma2_end *en)
 EXPORT_SYMBOL_GPL(rpcrdma2_end_show);
 
 /*
- * Receives: allocation, DMA mapping, posting and resizing.
- *
- * The pages of a Receive are mapped when it is made for a device, or first
- * posted there, and stay mapped until the connection is torn down. Each Receive
- * adopts a new size of the pool by itself, before it is posted the next time,
- * or keeps its own until there is memory.
+ * Receives. Their pages are mapped when they are made for a device, or first
+ * posted there, and stay mapped until the connection is torn down.
  */
 
 /* Pages that each Receive of the pool should have */
@@ -249,9 +240,7 @@ static void rpcrdma2_recv_set_stretch(struct rpcrdma2_recv *rv, void *buf)
 	rv->rv_buf = buf;
 }
 
-/*
- * Map the first @n pages as one stretch, if needed. Return: false on failure.
- */
+/* Map the first @n pages as one stretch, if needed. Return: false on failure. */
 static bool rpcrdma2_recv_make_stretch(struct rpcrdma2_recv *rv, unsigned int n)
 {
 	void *buf = NULL;

@@ -19,20 +19,25 @@
 #include <rpcrdma2/compat.h>
 #include <rpcrdma2/conn.h>
 
+#define RPCRDMA2_DEFINE_LOSS(_name, ...) TRACE_DEFINE_ENUM(RPCRDMA2_LOSS_##_name);
+#define RPCRDMA2_SHOW_LOSS(_name, _text, ...)	{ RPCRDMA2_LOSS_##_name, _text },
+RPCRDMA2_LOSSES(RPCRDMA2_DEFINE_LOSS)
+
 TRACE_EVENT(rpcrdma2_lost,
 	TP_PROTO(const struct rpcrdma2_conn *co, enum rpcrdma2_loss why),
 	TP_ARGS(co, why),
 	TP_STRUCT__entry(
 		__sockaddr(peer, sizeof(struct sockaddr_in6))
-		__string(reason, rpcrdma2_loss_name(why))
+		__field(int, reason)
 	),
 	TP_fast_assign(
 		__assign_sockaddr(peer, &co->co_id->route.addr.dst_addr,
 				  sizeof(struct sockaddr_in6));
-		rpcrdma2_assign_str(reason, rpcrdma2_loss_name(why));
+		__entry->reason = why;
 	),
 	TP_printk("peer=%pISpc reason=%s", __get_sockaddr(peer),
-		  __get_str(reason))
+		  __print_symbolic(__entry->reason,
+				   RPCRDMA2_LOSSES(RPCRDMA2_SHOW_LOSS) { -1, NULL }))
 );
 
 TRACE_EVENT(rpcrdma2_post_send,

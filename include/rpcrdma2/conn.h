@@ -739,12 +739,6 @@ void rpcrdma2_conn_lose(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why);
 
 /**
- * rpcrdma2_loss_name - get the name of a reason, for the log
- * @why: reason
- */
-const char *rpcrdma2_loss_name(enum rpcrdma2_loss why);
-
-/**
  * rpcrdma2_conn_ended - record how a connection ended, and log advice
  * @co: connection that has ended
  * @en: where to record it

@@ -556,6 +556,7 @@ void seq_printf(struct seq_file *seq, const char *fmt, ...);
 #define TRACE_EVENT(name, proto, ...) \
 	static inline void trace_##name(proto) { }
 #define DECLARE_EVENT_CLASS(...)
+#define TRACE_DEFINE_ENUM(value)
 #define DEFINE_EVENT(class, name, proto, args) \
 	static inline void trace_##name(proto) { }
 
