@@ -6,15 +6,9 @@
 
 /*
  * Grants: credits that follow the use of a connection, within the memory for
- * Receives; "Receives" in Documentation/architecture.rst.
- *
- * When most of the credits are in use an svc thread makes Receives for twice
- * the number, and then raises the grant. While the budget of the module is
- * short no grant is raised, and a Reply frees the Receive of its Call and,
- * unless that was spare, takes back one credit. Fewer credits never fail an
- * RPC: the requester waits. The credits in a header are written when it is
- * posted (sendto.c), for Replies do not leave in the order in which they are
- * built.
+ * Receives; "Receives" in Documentation/architecture.rst. The credits in a
+ * header are written when it is posted (sendto.c), for Replies do not leave in
+ * the order in which they are built.
  */
 
 /* minimum budget in pages, which is enough for a few connections */
@@ -239,12 +233,6 @@ void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
 /*
  * Changes of message sizes on existing connections of version 2, by the thread
  * with XPT_BUSY: receive_size or send_size changes, or the peer requests it.
- *
- * Receives become larger when they are reposted, as far as there is memory for
- * them; once no Receive of the old size is left the new size is announced
- * (C-032), by recvfrom.c. They become smaller only when the peer has requested
- * it (C-033), and then at once: it sends no larger messages from then on
- * (C-034).
  */
 
 /* Size of Receives, by parameter, device and the peer's last request */
@@ -316,11 +304,9 @@ void svc2_sizes_update(struct svc2_xprt *sp)
 }
 
 /*
- * Schedules an update of sp_recv_size and sp_send_own. sp_recv_size is raised
- * when no Receive of the connection is smaller (C-028, C-032), and only
- * svc2_receives_resize() lowers it (C-033). sp_send_own bounds Sends once it is
- * announced (S14); a REQPROP for Receives of that size follows (C-034). Any
- * context
+ * Schedules an update of sp_recv_size, which only svc2_receives_resize() lowers
+ * (C-033), and of sp_send_own, which bounds Sends once it is announced (S14); a
+ * REQPROP for Receives of that size follows (C-034). Any context
  */
 static void svc2_sizes_changed(struct svc2_xprt *sp)
 {

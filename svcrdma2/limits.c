@@ -224,9 +224,7 @@ struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
  *
  * A connection that holds no pages and waits is starved: until it has its pages
  * only small requests bypass it (svc2_pages_is_small()), and released pages
- * are kept for it. Addresses are served round robin, and so are the connections
- * of an address. A connection that waits for others of its address blocks that
- * address only; one that holds pages needs no turn.
+ * are kept for it.
  */
 
 /* minimum that allows the largest Calls */

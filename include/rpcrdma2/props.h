@@ -97,11 +97,8 @@ struct rpcrdma2_peer_props {
 
 /*
  * The four property messages on the wire: sets of values, and subsets, which
- * are bitmaps over the elements of a set. Draft sections 5.1.1 and 5.3.
- *
- * A message is decoded to its end before any of it is applied (S11). Properties
- * without a row in the table only count in the numbering of the elements
- * (C-019), so the decoded form has a fixed size, whatever the peer sends.
+ * are bitmaps over the elements of a set. Draft sections 5.1.1 and 5.3. The
+ * decoded form has a fixed size, whatever the peer sends.
  */
 
 /* rdma_which and the length of rdma_data */
