@@ -241,25 +241,29 @@ static struct region *rpcrdma2_region_get(struct rpcrdma2_conn *co,
 	return re;
 }
 
-static void rpcrdma2_region_unmap(struct rpcrdma2_conn *co, struct region *re)
+static void rpcrdma2_region_put(struct rpcrdma2_conn *co, struct region *re)
 {
+	struct rpcrdma2_regions *rg = &co->co_regions;
+
 	if (re->nents)
 		ib_dma_unmap_sg(rpcrdma2_conn_device(co), re->sg, re->nents,
 				re->dir);
 	re->nents = 0;
 	WRITE_ONCE(re->reg.key, 0);
-}
-
-static void rpcrdma2_region_put(struct rpcrdma2_conn *co, struct region *re)
-{
-	struct rpcrdma2_regions *rg = &co->co_regions;
-
-	rpcrdma2_region_unmap(co, re);
 	/* Pairs with list_empty_careful() in rpcrdma2_is_exposed() */
 	smp_wmb();
 	guard(spinlock)(&rg->rg_lock);
 	list_move(&re->list, &rg->rg_free);
 	rg->rg_num_free++;
+}
+
+/* Put a region back with the entry of its LOCAL_INV, unless that failed (Q2). */
+static void rpcrdma2_region_release(struct rpcrdma2_conn *co, struct region *re)
+{
+	bool spent = re->spent;
+
+	rpcrdma2_region_put(co, re);
+	rpcrdma2_sq_give(co, spent ? 0 : 1);
 }
 
 void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
@@ -396,16 +400,12 @@ bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
 				  struct rpcrdma2_exposed *ex, u32 handle)
 {
 	struct region *re;
-	bool spent;
 
 	list_for_each_entry(re, &ex->ex_regions, list) {
 		if (re->ibmr->rkey != handle)
 			continue;
-		spent = re->spent;
-		rpcrdma2_region_put(co, re);
+		rpcrdma2_region_release(co, re);
 		rpcrdma2_regions_wake_waiter(co, false);
-		/* return the entry of its LOCAL_INV, unless it failed (Q2) */
-		rpcrdma2_sq_give(co, spent ? 0 : 1);
 		return true;
 	}
 	return false;
@@ -506,26 +506,14 @@ bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_revoke_wait);
 
-/* Release a region, and the entry that no LOCAL_INV has used (Q2) */
-static void rpcrdma2_region_lose(struct rpcrdma2_conn *co, struct region *re)
-{
-	rpcrdma2_region_unmap(co, re);
-	list_del_init_careful(&re->list);
-	rpcrdma2_sq_give(co, re->spent ? 0 : 1);
-}
-
 void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 {
-	struct rpcrdma2_regions *rg = &co->co_regions;
 	struct region *re, *next;
 
 	rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_STALLED);
 	rpcrdma2_sq_drain(co);
-	list_for_each_entry_safe(re, next, &ex->ex_regions, list) {
-		rpcrdma2_region_lose(co, re);
-		guard(spinlock)(&rg->rg_lock);
-		rg->rg_num_lost++;
-	}
+	list_for_each_entry_safe(re, next, &ex->ex_regions, list)
+		rpcrdma2_region_release(co, re);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_lose_exposed);
 
@@ -544,8 +532,7 @@ bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co)
 {
 	const struct rpcrdma2_regions *rg = &co->co_regions;
 
-	return rg->rg_num_free + rg->rg_num_lost +
-	       rpcrdma2_regions_exposed(co) == rg->rg_num &&
+	return rg->rg_num_free + rpcrdma2_regions_exposed(co) == rg->rg_num &&
 	       list_count_nodes((struct list_head *)&rg->rg_free) ==
 	       rg->rg_num_free;
 }
@@ -561,9 +548,8 @@ void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
 	WARN_ON_ONCE(!rpcrdma2_regions_are_whole(co));
 	list_for_each_entry_safe(re, next, &rg->rg_all, all) {
 		if (re->reg.key)
-			rpcrdma2_region_lose(co, re);
-		else
-			list_del(&re->list);
+			rpcrdma2_region_release(co, re);
+		list_del(&re->list);
 		rpcrdma2_region_destroy(re);
 	}
 }

@@ -272,7 +272,7 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * @rg_type: their type
  * @rg_depth: pages that each region holds
  * @rg_max: limit of @rg_num; set by the owner
- * @rg_lock: guards the next six, and @rg_num_lost
+ * @rg_lock: guards the next six
  * @rg_free: free regions
  * @rg_num_free: number of free regions
  * @rg_num_idle: least number of free regions since the last
@@ -284,7 +284,6 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * @rg_refill: work that allocates regions
  * @rg_failures: consecutive runs of @rg_refill that allocated none; only
  *	@rg_refill uses it
- * @rg_num_lost: regions that rpcrdma2_lose_exposed() took from RPCs
  */
 struct rpcrdma2_regions {
 	enum ib_mr_type		rg_type;
@@ -299,7 +298,6 @@ struct rpcrdma2_regions {
 	unsigned int		rg_needed;
 	struct delayed_work	rg_refill;
 	unsigned int		rg_failures;
-	unsigned int		rg_num_lost;
 };
 
 /**
@@ -385,7 +383,7 @@ void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co);
 unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co);
 
 /**
- * rpcrdma2_regions_are_whole - check that regions are free, in use, or lost
+ * rpcrdma2_regions_are_whole - check that regions are free or in use
  * @co: connection; no region is added or removed meanwhile
  */
 bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co);
