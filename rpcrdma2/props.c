@@ -66,11 +66,6 @@ static const struct rpcrdma2_prop_row rpcrdma2_prop_rows[] = {
 };
 
 /* The words of a value */
-static u32 *rpcrdma2_prop_words(struct rpcrdma2_props *pr, enum rpcrdma2_prop r)
-{
-	return (u32 *)pr + rpcrdma2_prop_rows[r].row_at;
-}
-
 static const u32 *rpcrdma2_prop_get(const struct rpcrdma2_props *pr,
 				    enum rpcrdma2_prop r)
 {
@@ -98,7 +93,7 @@ static enum rpcrdma2_prop rpcrdma2_prop_find(u32 which)
 static void rpcrdma2_prop_set(struct rpcrdma2_props *pr, enum rpcrdma2_prop r,
 			      const u32 *value)
 {
-	u32 *words = rpcrdma2_prop_words(pr, r);
+	u32 *words = (u32 *)pr + rpcrdma2_prop_rows[r].row_at;
 	unsigned int w;
 
 	for (w = 0; w < rpcrdma2_prop_rows[r].row_words; w++)
@@ -233,8 +228,7 @@ static bool rpcrdma2_decode_propval(struct rpcrdma2_propset *ps, u32 index,
 	}
 	ps->ps_rows |= BIT(r);
 	ps->ps_index[r] = index;
-	memcpy(rpcrdma2_prop_words(&ps->ps_val, r), value,
-	       rpcrdma2_prop_size(r));
+	rpcrdma2_prop_set(&ps->ps_val, r, value);
 	return true;
 }
 
@@ -616,38 +610,33 @@ static bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex,
 	return pm->pm_set.ps_rows;
 }
 
-static void rpcrdma2_exchange_sent(struct rpcrdma2_exchange *ex,
-				   const struct rpcrdma2_propmsg *pm,
-				   unsigned long now)
-{
-	ex->ex_xid = pm->pm_xid;
-	ex->ex_sent_at = now;
-	ex->ex_sending = ex->ex_ops->confirms;
-	if (pm->pm_type == RDMA2_OPT_REQPROP) {
-		ex->ex_request = 0;
-		ex->ex_reqprop_sent = true;
-		ex->ex_ops->count(RPCRDMA2_C_reqprops_sent, 1);
-	} else {
-		rpcrdma2_props_copy(&ex->ex_announced, &pm->pm_set.ps_val,
-				    pm->pm_set.ps_rows);
-		ex->ex_ops->count(RPCRDMA2_C_updprops_sent, 1);
-	}
-}
-
 void rpcrdma2_exchange_send_next(struct rpcrdma2_exchange *ex,
 				 unsigned long now)
 {
 	struct rpcrdma2_propmsg pm;
 
-	if (rpcrdma2_exchange_next(ex, now, &pm)) {
-		rpcrdma2_exchange_begin_wait(ex, pm.pm_type);
-		ex->ex_ops->changed(ex);	/* C-034: before it is sent */
-		ex->ex_number++;
-		if (ex->ex_ops->send(ex, NULL, &pm))
-			rpcrdma2_exchange_end_wait(ex);
-		else
-			rpcrdma2_exchange_sent(ex, &pm, now);
+	if (!rpcrdma2_exchange_next(ex, now, &pm))
+		goto out;
+	rpcrdma2_exchange_begin_wait(ex, pm.pm_type);
+	ex->ex_ops->changed(ex);		/* C-034: before it is sent */
+	ex->ex_number++;
+	if (ex->ex_ops->send(ex, NULL, &pm)) {
+		rpcrdma2_exchange_end_wait(ex);
+		goto out;
 	}
+	ex->ex_xid = pm.pm_xid;
+	ex->ex_sent_at = now;
+	ex->ex_sending = ex->ex_ops->confirms;
+	if (pm.pm_type == RDMA2_OPT_REQPROP) {
+		ex->ex_request = 0;
+		ex->ex_reqprop_sent = true;
+		ex->ex_ops->count(RPCRDMA2_C_reqprops_sent, 1);
+	} else {
+		rpcrdma2_props_copy(&ex->ex_announced, &pm.pm_set.ps_val,
+				    pm.pm_set.ps_rows);
+		ex->ex_ops->count(RPCRDMA2_C_updprops_sent, 1);
+	}
+out:
 	ex->ex_ops->changed(ex);		/* S14: once it is sent */
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_send_next);
@@ -746,23 +735,6 @@ static u32 rpcrdma2_apply_updprop(struct rpcrdma2_peer_props *peer,
 }
 
 /*
- * Rows that the first announcement lacks have their defaults permanently
- * (C-047). A second one is an update (S15).
- */
-static u32 rpcrdma2_apply_connprop(struct rpcrdma2_peer_props *peer,
-				   const struct rpcrdma2_propmsg *pm)
-{
-	if (!peer->pp_announced) {
-		rpcrdma2_props_default(&peer->pp_now);
-		peer->pp_changeable = pm->pm_set.ps_rows & ~pm->pm_nochg;
-		rpcrdma2_apply_updprop(peer, &pm->pm_set);
-		WRITE_ONCE(peer->pp_announced, true);
-		return 0;
-	}
-	return rpcrdma2_apply_updprop(peer, &pm->pm_set);
-}
-
-/*
  * Rows that the peer names twice, not at all, or beyond the REQPROP count as
  * rejected (C-056, C-058, S17).
  */
@@ -781,19 +753,29 @@ static void rpcrdma2_apply_resprop(struct rpcrdma2_props *now,
 void rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 			    const struct rpcrdma2_propmsg *pm)
 {
+	struct rpcrdma2_peer_props *peer = &ex->ex_peer;
 	u32 frozen = 0;
 
 	switch (pm->pm_type) {
 	case RDMA2_OPT_CONNPROP:
-		frozen = rpcrdma2_apply_connprop(&ex->ex_peer, pm);
+		/*
+		 * Rows that the first announcement lacks have their defaults
+		 * permanently (C-047). A second one is an update (S15).
+		 */
+		if (!peer->pp_announced) {
+			rpcrdma2_props_default(&peer->pp_now);
+			peer->pp_changeable = pm->pm_set.ps_rows & ~pm->pm_nochg;
+		}
+		frozen = rpcrdma2_apply_updprop(peer, &pm->pm_set);
+		WRITE_ONCE(peer->pp_announced, true);
 		break;
 	case RDMA2_OPT_UPDPROP:
-		frozen = rpcrdma2_apply_updprop(&ex->ex_peer, &pm->pm_set);
+		frozen = rpcrdma2_apply_updprop(peer, &pm->pm_set);
 		break;
 	case RDMA2_OPT_RESPROP:
 		if (!pm->pm_want)
 			return;
-		rpcrdma2_apply_resprop(&ex->ex_peer.pp_now, pm);
+		rpcrdma2_apply_resprop(&peer->pp_now, pm);
 		rpcrdma2_exchange_end_wait(ex);
 		break;
 	}

@@ -137,23 +137,6 @@ int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 	return 0;
 }
 
-/* Pages that are still in use elsewhere are not kept. */
-static void svc2_sinks_release_used(struct svc2_page_set *set)
-{
-	unsigned int i = 0;
-	struct page *page;
-
-	while (i < set->ps_num) {
-		page = set->ps_pages[i];
-		if (page_ref_count(page) == 1) {
-			i++;
-			continue;
-		}
-		set->ps_pages[i] = set->ps_pages[--set->ps_num];
-		put_page(page);
-	}
-}
-
 static void svc2_sinks_free(struct svc2_page_set *set)
 {
 	if (set)
@@ -170,13 +153,20 @@ static void svc2_sinks_free(struct svc2_page_set *set)
 void svc2_sinks_put(struct svc2_msg *call)
 {
 	struct svc2_page_set *set;
+	unsigned int i;
 
 	if (!call->sm_pages)
 		return;
 	set = container_of(call->sm_pages, struct svc2_page_set, ps_pages[0]);
 	call->sm_pages = NULL;
 	if (svc2_sinks_is_kept(svc2_msg_pages(call))) {
-		svc2_sinks_release_used(set);
+		/* pages that are still in use elsewhere are not kept */
+		for (i = set->ps_num; i--;) {
+			if (page_ref_count(set->ps_pages[i]) == 1)
+				continue;
+			put_page(set->ps_pages[i]);
+			set->ps_pages[i] = set->ps_pages[--set->ps_num];
+		}
 		set->ps_used = jiffies;
 		set = xchg(raw_cpu_ptr(&svc2_sinks_kept), set);
 		svc2_trim_later();

@@ -28,7 +28,7 @@
 static DEFINE_MUTEX(rdma_mutex);	/* guards the next three */
 static bool rdma_enabled = true;
 static bool rdma_registered;
-static bool classes_open;	/* between svc2_classes_init() and _exit() */
+static bool classes_open;	/* between svcrdma2_init() and _exit() */
 
 /* Takes the name or gives it back. Listeners and connections stay. */
 static int svc2_register_rdma(void)
@@ -75,29 +75,6 @@ static const struct kernel_param_ops rdma_ops = {
 module_param_cb(rdma, &rdma_ops, &rdma_enabled, 0644);
 __MODULE_PARM_TYPE(rdma, "bool");
 MODULE_PARM_DESC(rdma, "Serve listeners named rdma too, where rpcrdma does not (default Y)");
-
-/* A name "rdma" that belongs to another module is no error. */
-static int svc2_classes_init(void)
-{
-	int ret = svc_reg_xprt_class(&svc2_class);
-
-	if (ret)
-		return ret;
-	guard(mutex)(&rdma_mutex);
-	classes_open = true;
-	svc2_register_rdma();
-	return 0;
-}
-
-static void svc2_classes_exit(void)
-{
-	scoped_guard(mutex, &rdma_mutex) {
-		classes_open = false;
-		rdma_enabled = false;
-		svc2_register_rdma();
-	}
-	svc_unreg_xprt_class(&svc2_class);
-}
 
 struct workqueue_struct *svc2_wq;
 struct kmem_cache *svc2_msg_cache;
@@ -175,9 +152,14 @@ static int __init svcrdma2_init(void)
 	ret = xprt_register_transport(&svc2_bc_class);
 	if (ret)
 		goto out_view;
-	ret = svc2_classes_init();
+	ret = svc_reg_xprt_class(&svc2_class);
 	if (ret)
 		goto out_bc_class;
+	/* A name "rdma" that belongs to another module is no error. */
+	scoped_guard(mutex, &rdma_mutex) {
+		classes_open = true;
+		svc2_register_rdma();
+	}
 	return 0;
 
 out_bc_class:
@@ -199,7 +181,12 @@ out_cache:
  */
 static void __exit svcrdma2_exit(void)
 {
-	svc2_classes_exit();
+	scoped_guard(mutex, &rdma_mutex) {
+		classes_open = false;
+		rdma_enabled = false;
+		svc2_register_rdma();
+	}
+	svc_unreg_xprt_class(&svc2_class);
 	xprt_unregister_transport(&svc2_bc_class);
 	svc2_view_exit();
 	cancel_delayed_work_sync(&svc2_trim_work);
