@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One RPC, of either direction: its Call, and what its Reply is worth.
+ * The client side of one RPC, in either direction: encodes the Call, and verifies
+ * the Reply.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
@@ -66,7 +67,7 @@ static int decode_reply(struct rpc_rqst *rqst, struct xdr_stream *xdr, void *obj
 	return 0;
 }
 
-/* An RPC of ECHO has one of two, by where its Reply goes. */
+/* ECHO has two entries: the Reply's data in pages, or in the head of its buffer */
 enum {
 	ECHO_WITH_PAGES	= ECHO_PROC_ECHO,
 	ECHO_WITH_HEAD	= ECHO_NPROCS,
@@ -145,10 +146,10 @@ void echo_call_free(struct echo_call *call)
 }
 
 /**
- * echo_call_alloc - allocate memory for one RPC after the other
- * @base: where in the first page data begin
- * @call_max: most bytes of data of a Call
- * @reply_max: and of a Reply
+ * echo_call_alloc - allocate memory that successive RPCs use
+ * @base: offset of the data in their first page
+ * @call_max: maximum number of bytes of data in a Call
+ * @reply_max: the same for a Reply
  *
  * Return: the memory, or NULL.
  */
@@ -172,9 +173,9 @@ struct echo_call *echo_call_alloc(u32 base, u32 call_max, u32 reply_max)
  * echo_call - make an RPC
  * @clnt: RPC client
  * @flags: RPC_TASK_...
- * @call: arguments in ec_args; its data are made here
+ * @call: arguments in ec_args; this function generates the data
  *
- * Return: 0; 1 when a byte came wrong, at either end; or a negative error.
+ * Return: 0; 1 if either end received a wrong byte; or a negative error.
  */
 int echo_call(struct rpc_clnt *clnt, int flags, struct echo_call *call)
 {
@@ -203,13 +204,13 @@ int echo_call(struct rpc_clnt *clnt, int flags, struct echo_call *call)
 }
 
 /**
- * echo_clnt - make an RPC client
+ * echo_clnt - create an RPC client
  * @net: network namespace
  * @sap: address of the other end
  * @salen: bytes of @sap
- * @bc_xprt: the connection, for one that calls back; or NULL
- * @nconnect: how many connections
- * @timeout: seconds that an RPC may take
+ * @bc_xprt: the connection if the client sends backward Calls; or NULL
+ * @nconnect: number of connections
+ * @timeout: time limit of an RPC in seconds
  *
  * Return: the client, or an error pointer.
  */
@@ -267,7 +268,7 @@ static int bind_one(struct rpc_clnt *clnt, struct rpc_xprt *xprt, void *data)
 }
 
 /**
- * echo_bind - say on each connection that Calls are taken there
+ * echo_bind - register each connection for Calls of the service
  * @clnt: RPC client
  *
  * Return: 0 or a negative error.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Differences between kernels in the functions for an RPC service, which only this
- * program uses.
+ * Differences between kernels in the functions for an RPC service. Only this program
+ * uses them.
  */
 #ifndef _ECHO_COMPAT_H
 #define _ECHO_COMPAT_H
@@ -20,9 +20,9 @@
 #endif
 
 /**
- * echo_set_threads - give a service so many threads
+ * echo_set_threads - set the number of a service's threads
  * @serv: service
- * @count: threads in all of its pools
+ * @count: threads in all of its pools together
  *
  * Return: 0, or a negative errno.
  */
@@ -36,8 +36,8 @@ static inline int echo_set_threads(struct svc_serv *serv, unsigned int count)
 }
 
 /**
- * echo_recv - take a Call, or wait for one
- * @rqstp: thread
+ * echo_recv - process one Call; wait until there is one
+ * @rqstp: context of the thread
  */
 static inline void echo_recv(struct svc_rqst *rqstp)
 {
@@ -49,9 +49,9 @@ static inline void echo_recv(struct svc_rqst *rqstp)
 }
 
 /**
- * echo_destroy_xprts - close the transports of a service of which rpcbind knows nothing
+ * echo_destroy_xprts - close all transports of a service without rpcbind
  * @serv: service
- * @net: network namespace that they are in
+ * @net: network namespace of the transports
  */
 static inline void echo_destroy_xprts(struct svc_serv *serv, struct net *net)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An RPC program to test the transports with: no upper layer sends large Calls
- * backward, or what else a test has to. Both ends are in one kernel. In debugfs,
+ * An RPC program that tests the transports with RPCs that no upper layer sends, for
+ * example large backward Calls. Both ends are in one kernel. Control is by debugfs:
  *
  *	echo serve 20070 >rpcrdma2_echo/control
  *	echo connect 10.0.0.1 20070 1 >rpcrdma2_echo/control
@@ -10,14 +10,18 @@
  *	cat rpcrdma2_echo/result
  *	echo disconnect >rpcrdma2_echo/control; echo close >rpcrdma2_echo/control
  *
- * The client has connections like those of an NFSv4.1 mount: with a service bound to
- * them that takes the server's Calls. While a run is under way, "halt" ends it,
- * "abort" does not let it wait for RPCs of the client, "kill" ends the Calls of the
- * service that are outstanding, "release" has those answered that a service holds,
- * and either end may go away and come back. The result's "holding" is the number of
- * Calls that the services of both ends hold at the time. "client 1" is a second client;
- * what is said from there on is about that one. The service calls all of them in turn,
- * and whatever other peer has said that it takes Calls.
+ * The client has connections like those of an NFSv4.1 mount: a service on them takes
+ * the server's Calls. During a run,
+ *
+ *	halt	ends the run after the RPCs that are outstanding
+ *	abort	ends the run, and kills the client's RPCs
+ *	kill	kills the outstanding Calls of the service
+ *	release	lets the services reply at once to the Calls that they hold,
+ *
+ * and either end may disconnect and reconnect. "holding" in the result is the number
+ * of Calls that the services of both ends hold now. "client 1" selects a second client
+ * for the commands that follow. The service sends its Calls to all clients in turn, and
+ * to any other peer that has sent BIND.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -40,7 +44,7 @@ enum {
 
 /**
  * struct end - a client
- * @clnt: calls the service
+ * @clnt: sends Calls to the service
  * @callback: takes Calls of the service
  */
 struct end {
@@ -48,13 +52,13 @@ struct end {
 	struct svc_serv	*callback;
 };
 
-/* all under control_lock */
+/* Protects all of the following variables */
 static DEFINE_MUTEX(control_lock);
 static struct svc_serv *server;
 static struct net *server_net;
 static struct end clients[MAX_CLIENTS];
 static struct end *end = clients;
-static struct rpc_clnt *running;	/* of the run that is under way */
+static struct rpc_clnt *running;	/* client of the current run */
 
 static DEFINE_MUTEX(run_lock);
 static struct dentry *folder;
@@ -62,7 +66,7 @@ static struct dentry *folder;
 struct workqueue_struct *echo_wq;
 
 module_param_named(backward_timeout, echo_backward_timeout, uint, 0644);
-MODULE_PARM_DESC(backward_timeout, "Seconds that a Call of the service may take, on connections to come");
+MODULE_PARM_DESC(backward_timeout, "Time limit of a Call of the service in seconds, for new connections");
 
 static void end_server(void)
 {
@@ -103,7 +107,7 @@ static int open_backward(struct rpc_clnt *clnt, struct rpc_xprt *xprt, void *dat
 	xprt->bc_serv = data;
 	ret = xprt_setup_backchannel(xprt, BACKWARD_REQS);
 	if (!ret)
-		xprt->ops->bc_num_slots(xprt);	/* as NFS does, when it is up */
+		xprt->ops->bc_num_slots(xprt);	/* as NFS does after the setup */
 	return ret;
 }
 
@@ -173,7 +177,7 @@ static int connect(char *words)
 	return ret;
 }
 
-/* From here on "halt" and "abort" are about this run. */
+/* From here on "halt" and "abort" end this run. */
 static void set_running(struct rpc_clnt *clnt)
 {
 	guard(mutex)(&control_lock);
@@ -181,7 +185,7 @@ static void set_running(struct rpc_clnt *clnt)
 	running = clnt;
 }
 
-/* The lock is taken first: a run that begins meanwhile is aborted, or untouched. */
+/* Under the lock: a run that starts meanwhile is aborted, or not affected at all. */
 static void abort_run(void)
 {
 	guard(mutex)(&control_lock);
@@ -191,8 +195,8 @@ static void abort_run(void)
 }
 
 /*
- * With a client of its own on the same connections: these, the client and the
- * service may go away meanwhile.
+ * A run has a clone of the client, so that the client, its connections and the
+ * service may go away during the run.
  */
 static int run(char *words)
 {
@@ -214,7 +218,7 @@ static int run(char *words)
 	return ret;
 }
 
-/* Which of the clients what is said from now on is about */
+/* Select the client that the following commands apply to. */
 static int choose(const char *words)
 {
 	unsigned int number;
@@ -330,5 +334,5 @@ static void __exit echo_exit(void)
 module_init(echo_init);
 module_exit(echo_exit);
 
-MODULE_DESCRIPTION("RPCs in both directions, to test RPC-over-RDMA with");
+MODULE_DESCRIPTION("RPC program that tests RPC-over-RDMA in both directions");
 MODULE_LICENSE("GPL");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bytes that tell where they belong: each word is made of the seed of its
- * message and of its place, so data of another message, or from another place of
- * the same one, are wrong.
+ * Test data: each word is computed from the seed of its message and its offset, so
+ * that data of another message, or from another offset of the same message, do not
+ * match.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -13,7 +13,7 @@
 
 /**
  * echo_pages_free - free pages of echo_pages_alloc()
- * @pages: the pages, with NULL behind the last; or NULL
+ * @pages: the pages, with NULL after the last; or NULL
  */
 void echo_pages_free(struct page **pages)
 {
@@ -26,9 +26,9 @@ void echo_pages_free(struct page **pages)
 
 /**
  * echo_pages_alloc - allocate pages
- * @count: how many
+ * @count: number of pages
  *
- * Return: the pages, with NULL behind the last; or NULL.
+ * Return: the pages, with NULL after the last; or NULL.
  */
 struct page **echo_pages_alloc(unsigned int count)
 {
@@ -59,10 +59,10 @@ static u8 byte_at(u32 seed, u32 offset)
 }
 
 /**
- * echo_fill - make a piece of the data
- * @to: where to
+ * echo_fill - generate a part of the data
+ * @to: destination
  * @seed: of the message
- * @offset: where in its data the piece begins
+ * @offset: of the part in the message's data
  * @len: bytes
  */
 void echo_fill(void *to, u32 seed, u32 offset, u32 len)
@@ -78,14 +78,14 @@ void echo_fill(void *to, u32 seed, u32 offset, u32 len)
 }
 
 /**
- * echo_check - look whether a piece of the data is right
- * @from: the piece
+ * echo_check - verify a part of the data
+ * @from: the part
  * @seed: of the message
- * @offset: where in its data the piece begins
+ * @offset: of the part in the message's data
  * @len: bytes
  *
- * Return: 0, or 1 + the offset in the data of the first byte that is wrong, or
- * of one of the three in front of it.
+ * Return: 0, or 1 + the offset of the first wrong byte, rounded down to the start of
+ * its word where the whole word was compared.
  */
 u32 echo_check(const void *from, u32 seed, u32 offset, u32 len)
 {
@@ -103,7 +103,7 @@ u32 echo_check(const void *from, u32 seed, u32 offset, u32 len)
 	return 0;
 }
 
-/* Bytes of the data from @done on that are in one page */
+/* Number of bytes from @done on that are in one page */
 static u32 piece(u32 base, u32 done, u32 len)
 {
 	return min_t(u32, len - done, PAGE_SIZE - offset_in_page(base + done));
@@ -115,9 +115,9 @@ static void *place(struct page **pages, u32 at)
 }
 
 /**
- * echo_fill_pages - make all of the data
- * @pages: where to
- * @base: where in the first page they begin
+ * echo_fill_pages - generate all data of a message
+ * @pages: destination
+ * @base: offset of the data in the first page
  * @seed: of the message
  * @len: bytes
  */
@@ -132,9 +132,9 @@ void echo_fill_pages(struct page **pages, u32 base, u32 seed, u32 len)
 }
 
 /**
- * echo_check_pages - look whether all of the data are right
- * @pages: where they are
- * @base: where in the first page they begin
+ * echo_check_pages - verify all data of a message
+ * @pages: the data
+ * @base: offset of the data in the first page
  * @seed: of the message
  * @len: bytes
  *

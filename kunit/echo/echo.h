@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An RPC program that sends what it is told to in both directions of one
- * connection, and verifies what it gets. See control.c.
+ * An RPC program that sends Calls in both directions of one connection, and verifies
+ * the data of Calls and Replies. See control.c.
  */
 #ifndef _RPCRDMA2_ECHO_H
 #define _RPCRDMA2_ECHO_H
@@ -13,7 +13,7 @@
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/workqueue.h>
 
-/* The ident by which a client asks for the transport, see xprtrdma2.h */
+/* The transport's ident in rpc_create_args, see xprtrdma2.h */
 #ifdef XPRT_TRANSPORT_RDMA2
 #define ECHO_IDENT		XPRT_TRANSPORT_RDMA2
 #else
@@ -31,21 +31,21 @@ enum {
 	ECHO_NPROCS,
 
 	ECHO_MAX_DATA		= 1 << 20,
-	/* data of a Reply that is decoded from the head of the buffer */
+	/* maximum of the data of a Reply in the head of its buffer */
 	ECHO_MAX_HEAD		= 8192,
-	/* milliseconds until a Reply, unless it is released before */
+	/* longest time in milliseconds that the service holds a Call */
 	ECHO_MAX_HOLD		= 60000,
 
-	/* most Calls of one direction at once, and threads that take them */
+	/* maximum of outstanding Calls in one direction; threads of a service */
 	ECHO_WINDOW		= 64,
 	ECHO_THREADS		= 24,
 };
 
 /*
  * ea_flags, for the service:
- * @ECHO_HEAD: the data of the Reply in the head of its buffer, not in pages
- * @ECHO_MEET: no Reply before a Call of the other direction with the same xid
- *	has come, or for two seconds
+ * @ECHO_HEAD: encode the data of the Reply in the head of its buffer, not in pages
+ * @ECHO_MEET: delay the Reply until a Call of the other direction with the same XID
+ *	arrives, for two seconds at most
  */
 enum {
 	ECHO_HEAD	= 1,
@@ -53,11 +53,11 @@ enum {
 };
 
 /**
- * struct echo_args - of a Call; its data follow
- * @ea_seed: of its data; those of the Reply have the complement
- * @ea_want: bytes of data wanted in the Reply
+ * struct echo_args - arguments of a Call; the data follow
+ * @ea_seed: of the data; the Reply's data have the complement as seed
+ * @ea_want: requested bytes of data in the Reply
  * @ea_flags: ECHO_...
- * @ea_hold: milliseconds that the service waits before it replies
+ * @ea_hold: delay of the Reply in milliseconds
  * @ea_len: bytes of data
  */
 struct echo_args {
@@ -69,8 +69,8 @@ struct echo_args {
 };
 
 /**
- * struct echo_res - of a Reply; its data follow
- * @er_seed: that of the Call
+ * struct echo_res - results in a Reply; the data follow
+ * @er_seed: seed of the Call
  * @er_bad: 0, or 1 + the offset of the first byte of the Call's data that is wrong
  * @er_len: bytes of data
  */
@@ -109,13 +109,13 @@ void echo_peers_kill(void);
 void echo_peers_wait(void);
 
 /**
- * struct echo_peer - a connection that the service may call back on
- * @ep_list: in the list of all
- * @ep_ref: the list's and those of runs
+ * struct echo_peer - a connection on which the service may send Calls
+ * @ep_list: entry in the list of all peers
+ * @ep_ref: references of the list and of runs
  * @ep_svc: the connection
- * @ep_clnt: calls on it
- * @ep_user: is told when it is closed
- * @ep_gone: takes it out of the list then
+ * @ep_clnt: RPC client for backward Calls
+ * @ep_user: callback for the close of the connection
+ * @ep_gone: removes the peer from the list after the close
  */
 struct echo_peer {
 	struct list_head	ep_list;
@@ -134,14 +134,14 @@ extern unsigned int echo_backward_timeout;
 
 /**
  * struct echo_call - one RPC
- * @ec_args: what the service is told
- * @ec_res: what it answered
- * @ec_base: where in the first page the data begin
- * @ec_ddp: whether the transport may move data of the Call apart from it
- * @ec_reply_ddp: and those of the Reply
+ * @ec_args: arguments
+ * @ec_res: results
+ * @ec_base: offset of the data in their first page
+ * @ec_ddp: the data of the Call are DDP-eligible
+ * @ec_reply_ddp: the data of the Reply are DDP-eligible
  * @ec_pages: data of the Call
- * @ec_reply: room for the data of the Reply, in pages
- * @ec_head: and in the head
+ * @ec_reply: buffer for the data of a Reply in pages
+ * @ec_head: buffer for the data of a Reply in the head
  */
 struct echo_call {
 	struct echo_args	ec_args;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Clients that take Calls of the service, as nfsd has them: an RPC client over
- * the backchannel of each connection on which one has said so, until the
- * connection is closed.
+ * Peers that take Calls of the service. As in nfsd, each connection on which BIND has
+ * arrived has an RPC client on its backchannel until the connection is closed.
  */
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -10,7 +9,7 @@
 
 #include "echo.h"
 
-/* Seconds until the service gives one of its Calls up */
+/* Seconds after which a Call of the service fails */
 unsigned int echo_backward_timeout = 20;
 
 static atomic_t peers_alive;
@@ -29,7 +28,7 @@ static void peer_free(struct kref *ref)
 }
 
 /**
- * echo_peer_put - let go of a connection
+ * echo_peer_put - drop the reference to a peer
  * @peer: from echo_peer_get()
  */
 void echo_peer_put(struct echo_peer *peer)
@@ -38,10 +37,10 @@ void echo_peer_put(struct echo_peer *peer)
 }
 
 /**
- * echo_peer_get - take one of the connections
- * @index: which
+ * echo_peer_get - get a reference to a peer
+ * @index: of the peer, modulo the number of peers
  *
- * Return: the connection, or NULL when there is none.
+ * Return: the peer, or NULL if there is none.
  */
 struct echo_peer *echo_peer_get(unsigned int index)
 {
@@ -62,7 +61,7 @@ struct echo_peer *echo_peer_get(unsigned int index)
 }
 
 /**
- * echo_peers_kill - end the Calls of the service that are under way
+ * echo_peers_kill - kill the outstanding Calls of the service
  */
 void echo_peers_kill(void)
 {
@@ -82,7 +81,7 @@ static void peer_gone(struct work_struct *work)
 	echo_peer_put(peer);
 }
 
-/* Under a spinlock; as long as this has a reference, the device can not go. */
+/* Called under a spinlock. The reference to the connection also pins the device. */
 static void peer_closed(struct svc_xpt_user *user)
 {
 	struct echo_peer *peer = container_of(user, struct echo_peer, ep_user);
@@ -113,8 +112,8 @@ static int peer_open(struct echo_peer *peer, struct svc_xprt *sx)
 }
 
 /**
- * echo_peer_add - the client takes Calls on a connection
- * @sx: the connection; more than once is no harm
+ * echo_peer_add - add a connection on which the client takes Calls
+ * @sx: the connection; ignored if it is already a peer
  *
  * Context: svc thread.
  * Return: 0 or a negative error.
@@ -142,9 +141,9 @@ int echo_peer_add(struct svc_xprt *sx)
 }
 
 /**
- * echo_peers_wait - wait until there are no connections
+ * echo_peers_wait - wait until there are no peers
  *
- * Context: when all are closed, and no thread of the service is left.
+ * Context: after all connections are closed and all threads have ended.
  */
 void echo_peers_wait(void)
 {

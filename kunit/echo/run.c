@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A run: so many RPCs, in one direction or both, so many at once.
+ * A run: a number of RPCs in one direction or both, with a limit of outstanding RPCs.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -14,7 +14,7 @@
 enum {
 	MAX_SIZES	= 16,
 	MAX_TRIES	= 100,
-	/* an RPC in two is */
+	/* applies to every second RPC */
 	ALTERNATE	= 2,
 };
 
@@ -31,30 +31,30 @@ struct sizes {
 };
 
 /**
- * struct run - what is to be done, and what was
+ * struct run - options and results of a run
  * @clnt: the client's end; the service's ends are echo_peer_get()'s
  * @count: RPCs in each direction
- * @window: how many of them at once
- * @wanted: in which directions
+ * @window: maximum of outstanding RPCs in each direction
+ * @wanted: directions of the run
  * @call: sizes of the data of Calls, in turn
- * @reply: and of Replies: each with each
- * @base: where data begin in their first page, on the side that calls
- * @ddp: 0, 1 or ALTERNATE: the transport may move data of a Call by themselves
- * @reply_ddp: likewise of a Reply
+ * @reply: sizes of the data of Replies; each is combined with each of @call
+ * @base: offset of the data in their first page, in the requester's memory
+ * @ddp: 0, 1 or ALTERNATE: the data of Calls are DDP-eligible
+ * @reply_ddp: the same for Replies
  * @flags: ECHO_...
- * @hold: milliseconds that the service waits before it replies
- * @every: in one RPC of so many
- * @retry: whether an RPC that fails is made again on the next connection
- * @serial: tells the data of this run from others
- * @next: the RPC to be made next
- * @done: those that were right
- * @wrong: those with a wrong byte, on either end
- * @failed: those that ended with an error
- * @retried: how often one was made again
- * @met: as echo_met, in this run
- * @alone: as echo_alone
- * @error: the last one
- * @ms: what it took
+ * @hold: delay of Replies in milliseconds
+ * @every: period of RPCs with this delay
+ * @retry: repeat an RPC that fails, on the next connection
+ * @serial: makes the data of this run differ from those of other runs
+ * @next: number of the next RPC
+ * @done: RPCs with correct data
+ * @wrong: RPCs with a wrong byte, on either end
+ * @failed: RPCs that ended with an error
+ * @retried: number of repetitions
+ * @met: increase of echo_met during the run
+ * @alone: increase of echo_alone during the run
+ * @error: last error
+ * @ms: duration
  */
 struct run {
 	struct rpc_clnt	*clnt;
@@ -96,7 +96,7 @@ static bool halted;
 static DEFINE_MUTEX(bind_lock);
 
 /**
- * echo_run_halt - end the run that is under way
+ * echo_run_halt - end the current run
  */
 void echo_run_halt(void)
 {
@@ -104,9 +104,9 @@ void echo_run_halt(void)
 }
 
 /**
- * echo_run_unhalt - the next run is not the one that was halted
+ * echo_run_unhalt - clear the effect of echo_run_halt() before the next run
  *
- * Context: before echo_run(), at a time when nobody can mean that run yet.
+ * Context: before echo_run(), under control_lock.
  */
 void echo_run_unhalt(void)
 {
@@ -118,7 +118,7 @@ static bool chosen(u32 which, u32 number)
 	return which == ALTERNATE ? number & 1 : which;
 }
 
-/* RPC number @n of its direction */
+/* Set the arguments of RPC number @n of its direction. */
 static void prepare(const struct run *run, enum direction direction, u32 n,
 		    struct echo_call *call)
 {
@@ -150,7 +150,7 @@ static int call_backward(u32 n, struct echo_call *call)
 	return ret;
 }
 
-/* A connection that was lost is of no use backward until the client says so. */
+/* After a reconnect the service sends Calls only when the client has sent BIND. */
 static void bind_again(struct run *run)
 {
 	msleep(50);
@@ -213,7 +213,7 @@ static void set_xid(struct rpc_clnt *clnt, u32 xid)
 	rcu_read_unlock();
 }
 
-/* The RPCs of both directions that begin next have the same xids. */
+/* Make the next RPCs of both directions use the same XIDs. */
 static int align_xids(const struct run *run, u32 xid)
 {
 	struct echo_peer *peer = echo_peer_get(0);
@@ -267,7 +267,7 @@ static int work_all(struct run *run, struct worker *workers, u32 count)
 		      align_xids(run, run->serial + n) : 0;
 		for (i = 0; !ret && i < count; i++)
 			queue_work(echo_wq, &workers[i].work);
-		/* A long run is no hung task. */
+		/* TASK_IDLE, so that a long run is not reported as a hung task */
 		while (i--) {
 			wait_for_completion_state(&workers[i].idle, TASK_IDLE);
 			flush_work(&workers[i].work);
@@ -377,12 +377,12 @@ static int parse_word(struct run *run, char *word)
 
 /**
  * echo_run - make RPCs
- * @clnt: the client's end, or NULL: then the service can make RPCs, each once
+ * @clnt: the client's end, or NULL for backward Calls without repetition
  * @words: "direction=both count=1000 window=16 call=0/4096 reply=1" and more, see
  *	options[]
  *
  * Context: sleeps; one at a time; after echo_run_unhalt().
- * Return: 0 when it was done, whatever came of it; or a negative error.
+ * Return: 0 if the run ended, also if RPCs failed; or a negative error.
  */
 int echo_run(struct rpc_clnt *clnt, char *words)
 {
@@ -415,8 +415,8 @@ int echo_run(struct rpc_clnt *clnt, char *words)
 }
 
 /**
- * echo_run_print - what came of the last run
- * @to: where to print
+ * echo_run_print - print the result of the last run
+ * @to: buffer
  * @size: of @to
  *
  * Return: bytes printed.

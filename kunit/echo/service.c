@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The service: one that listens, and one that takes Calls backward. They differ
- * in where the RPC layer keeps the pages of a thread.
+ * The service of ECHO, for a listener or for backward Calls. The two differ in where
+ * the RPC layer keeps the pages of a thread.
  */
 #include <linux/completion.h>
 #include <linux/kthread.h>
@@ -13,9 +13,7 @@
 
 atomic_t echo_met, echo_alone, echo_holding;
 
-/*
- * A Call that waits for one of the other direction with its xid.
- */
+/* A Call that waits for a Call of the other direction with the same XID */
 struct meeting {
 	struct list_head	me_list;
 	__be32			me_xid;
@@ -27,7 +25,7 @@ static LIST_HEAD(meetings);
 static DEFINE_SPINLOCK(meetings_lock);
 static DECLARE_WAIT_QUEUE_HEAD(meetings_wait);
 
-/* Return: whether one was waiting already. */
+/* Return: true if the Call of the other direction was already waiting. */
 static bool find_other(struct meeting *me)
 {
 	struct meeting *other;
@@ -72,7 +70,7 @@ static DECLARE_WAIT_QUEUE_HEAD(held);
 static atomic_t released;
 
 /**
- * echo_release - the Calls that the service waits in are answered
+ * echo_release - reply to the Calls that the services hold
  */
 void echo_release(void)
 {
@@ -84,7 +82,7 @@ static void hold(u32 ms)
 {
 	int now = atomic_read(&released);
 
-	/* ordered behind that: whoever reads the count may release the Call */
+	/* Ordered after the read above: a reader of the count may release the Call. */
 	atomic_inc_return(&echo_holding);
 	wait_event_timeout(held, atomic_read(&released) != now,
 			   msecs_to_jiffies(min_t(u32, ms, ECHO_MAX_HOLD)));
@@ -111,7 +109,7 @@ static bool decode_args(struct svc_rqst *rqstp, struct xdr_stream *xdr)
 	return args->ea_len <= ECHO_MAX_DATA && args->ea_want <= ECHO_MAX_DATA;
 }
 
-/* Data that are not there are wrong. */
+/* Missing data count as wrong. */
 static u32 check_arg(struct svc_rqst *rqstp)
 {
 	const struct echo_args *args = rqstp->rq_argp;
@@ -160,9 +158,9 @@ static bool encode_void(struct svc_rqst *rqstp, struct xdr_stream *xdr)
 }
 
 /*
- * A backward Call leaves all pages of the thread alone. Those behind the first
- * are the Reply's until its task has ended, and that is before the thread comes
- * for the next Call.
+ * A backward Call does not use the pages of the thread. The pages after the first
+ * belong to the Reply until its task ends, which is before the thread takes the next
+ * Call.
  */
 static struct page **reply_pages(struct svc_rqst *rqstp, u32 len)
 {
@@ -291,7 +289,7 @@ static struct svc_program program = {
 	.pg_rpcbind_set		= svc_generic_rpcbind_set,
 };
 
-/* What a thread executes of this module it has executed when it completes this. */
+/* Each thread completes this after its last instruction in this module. */
 static DECLARE_COMPLETION(thread_gone);
 
 static int thread(void *data)
@@ -307,7 +305,7 @@ static int thread(void *data)
 
 /**
  * echo_service - start a service
- * @backward: it takes Calls of the other direction
+ * @backward: the service takes backward Calls
  *
  * Return: the service, or an error pointer.
  */
@@ -330,9 +328,9 @@ struct svc_serv *echo_service(bool backward)
 }
 
 /**
- * echo_service_end - end it
+ * echo_service_end - end a service
  * @serv: service
- * @net: network namespace that it listens in, or NULL
+ * @net: network namespace of its listener, or NULL
  */
 void echo_service_end(struct svc_serv *serv, struct net *net)
 {
