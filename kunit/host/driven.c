@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stand-ins for the files of the core and of the server that are not built here, or only
- * in part.
+ * Substitutes for functions in files of the core and the server that are not part of
+ * this build.
  */
 #include <rpcrdma2/chunks.h>
 #include <rpcrdma2/conn.h>
@@ -25,13 +25,13 @@ void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text)
 	seq_printf(seq, " %s=%s", key, text);
 }
 
-/* The parts are a case's. */
+/* The test case owns the parts. */
 void rpcrdma2_rw_free_parts(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
 {
 	INIT_LIST_HEAD(&rw->rw_parts);
 }
 
-/* No case puts a Receive back. */
+/* No test case returns a Receive. */
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 {
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Addresses of servers, as sunrpc reads and compares them: what stands in for
- * <linux/sunrpc/addr.h> and <net/net_namespace.h>. Scopes of link-local
- * addresses are left out.
+ * Substitutes for <linux/sunrpc/addr.h> and <net/net_namespace.h>: addresses of
+ * servers, as sunrpc parses and compares them. Scopes of link-local addresses are not
+ * supported.
  */
 #ifndef _RPCRDMA2_HOST_INET_H
 #define _RPCRDMA2_HOST_INET_H
@@ -43,7 +43,7 @@ static inline size_t svc_addr_len(const struct sockaddr *sa)
 					   sizeof(struct sockaddr_in);
 }
 
-/* Bytes of the address; 0 when the text is none */
+/* Return: the size of the address, or 0 if the text is not an address. */
 static inline size_t rpc_pton(struct net *net, const char *text, size_t len,
 			      struct sockaddr *sap, size_t room)
 {
@@ -67,7 +67,7 @@ static inline size_t rpc_pton(struct net *net, const char *text, size_t len,
 	return 0;
 }
 
-/* The ports do not count. */
+/* As in the kernel, this ignores the ports. */
 static inline bool rpc_cmp_addr(const struct sockaddr *a,
 				const struct sockaddr *b)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * KUnit for user space: what the suites use of <kunit/test.h>. run.c runs them.
+ * KUnit for user space: the part of <kunit/test.h> that the suites use. run.c runs
+ * the suites.
  */
 #ifndef _RPCRDMA2_HOST_KUNIT_H
 #define _RPCRDMA2_HOST_KUNIT_H
@@ -11,7 +12,7 @@
 
 #define KUNIT_PARAM_DESC_SIZE	128
 
-/* As system.h has it */
+/* The value in system.h */
 #define GFP_KERNEL		1
 
 struct kunit {
@@ -32,7 +33,7 @@ struct kunit_suite {
 	struct kunit_case	*test_cases;
 };
 
-/* Memory that is freed when the case ends; kunit_kmalloc()'s holds garbage. */
+/* Memory that is freed after the case; kunit_kmalloc() fills it with garbage. */
 void *kunit_kmalloc(struct kunit *test, size_t size, int gfp);
 void *kunit_kzalloc(struct kunit *test, size_t size, int gfp);
 void kunit_kfree(struct kunit *test, const void *memory);
@@ -41,7 +42,7 @@ void kunit_kfree(struct kunit *test, const void *memory);
 #define kunit_device_register(test, name) \
 	((struct device *)kunit_kzalloc(test, sizeof(struct device), GFP_KERNEL))
 
-/* Says why a case failed; @fatal: and ends it */
+/* Print the reason of a failure; end the case if @fatal */
 void host_fail(struct kunit *test, bool fatal, const char *file, int line,
 	       const char *what, const char *fmt, ...) __printf(6, 7);
 
@@ -138,7 +139,7 @@ void host_fail(struct kunit *test, bool fatal, const char *file, int line,
 #define KUNIT_CASE_PARAM(_run, _params) \
 	{ .name = #_run, .run_case = _run, .generate_params = _params }
 
-/* Each entry of an array is a parameter, and @_describe says its name. */
+/* Each entry of @_array is a parameter; @_describe prints its name. */
 #define KUNIT_ARRAY_PARAM(_name, _array, _describe)			\
 	static const void *_name##_gen_params(const void *prev, char *desc) \
 	{								\
@@ -161,8 +162,8 @@ void host_fail(struct kunit *test, bool fatal, const char *file, int line,
 	KUNIT_ARRAY_PARAM(_name, _array, _name##_describe)
 
 /*
- * The list of a file's suites has the name of the file, which the Makefile
- * gives in HOST_SUITES; the list of all these lists is made there too.
+ * The list of a file's suites has the name of the file, which the Makefile passes in
+ * HOST_SUITES. prepare.sh generates the list of these lists.
  */
 extern struct kunit_suite *const *const host_lists[];
 

@@ -3,11 +3,11 @@
 #
 #	prepare.sh FOLDER SUITE...
 #
-# Writes what a build over the shim takes, from the top of the sources: below
-# FOLDER/include the shim under the name of every kernel header that is included
-# anywhere, and in FOLDER/suites.c the list of the suites, which are named after
-# their files. FOLDER/prepared says for what; nothing is written when it is the
-# same as before.
+# Generates files for a build with the shim, from the top of the sources: below
+# FOLDER/include a header for every kernel header that is included anywhere, and
+# FOLDER/suites.c with the list of the suites, which have the names of their files.
+# FOLDER/prepared lists the headers and suites; if it has not changed, the script
+# writes nothing.
 
 set -eu
 out=$1
@@ -38,7 +38,7 @@ grep / "$out/prepared.new" | while read -r header; do
 	mkdir -p "$out/include/$(dirname "$header")"
 	echo "#include \"$shim\"" >"$out/include/$header"
 done
-# the shim is a kernel of one kind
+# The shim has no variants of the kernel for compat.h to hide.
 mkdir -p "$out/include/rpcrdma2"
 echo '#include "sunrpc.h"' >"$out/include/rpcrdma2/compat.h"
 {

@@ -4,11 +4,12 @@
  *
  *	run [--first] [SUITE...]
  *
- * SUITE is a suite's name; all run without one. With --first nothing is printed
- * but the first fault, and the run ends there. Memory ends where a page does, and
- * the page behind it cannot be touched: that is for builds without sanitizers.
+ * SUITE is a suite's name; without one all suites run. With --first the run ends at
+ * the first failure and prints only this failure, and each allocation ends at the end
+ * of a page in front of a guard page, for builds without sanitizers.
  *
- * Exit status: 0; 1 a case failed; 2 with --first, or there is no such suite.
+ * Exit status: 0; 1 if a case failed; 2 if a case failed with --first, or if there is
+ * no such suite.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,11 +19,11 @@
 #include "kunit.h"
 #include "system.h"
 
-/* What kunit_kmalloc() has given to the case */
+/* An allocation of kunit_kmalloc() */
 struct block {
 	struct block	*next;
 	void		*memory;
-	void		*pages;		/* with --first, where it begins */
+	void		*pages;		/* start of the mapping, with --first */
 	size_t		room;
 };
 
@@ -30,7 +31,7 @@ static struct block *blocks;
 static bool first, failed;
 static jmp_buf end_of_case;
 
-/* The last byte is the last of a page. */
+/* Allocate memory that ends at a guard page. */
 static void *fence(struct block *b, size_t size)
 {
 	b->room = round_up(size, PAGE_SIZE) + PAGE_SIZE;
@@ -133,7 +134,7 @@ static bool run_once(const struct kunit_suite *suite, const struct kunit_case *c
 	return !failed;
 }
 
-__printf(1, 2) static void say(const char *fmt, ...)
+__printf(1, 2) static void print(const char *fmt, ...)
 {
 	va_list args;
 
@@ -147,7 +148,7 @@ __printf(1, 2) static void say(const char *fmt, ...)
 static void result(const char *indent, bool good, unsigned int number,
 		   const char *name)
 {
-	say("%s%sok %u %s\n", indent, good ? "" : "not ", number, name);
+	print("%s%sok %u %s\n", indent, good ? "" : "not ", number, name);
 }
 
 static bool run_params(const struct kunit_suite *suite,
@@ -158,7 +159,7 @@ static bool run_params(const struct kunit_suite *suite,
 	bool good = true, passed;
 	unsigned int n = 0;
 
-	say("        KTAP version 1\n        # Subtest: %s\n", c->name);
+	print("        KTAP version 1\n        # Subtest: %s\n", c->name);
 	while ((param = c->generate_params(param, desc))) {
 		passed = run_once(suite, c, param);
 		result("        ", passed, ++n, desc);
@@ -175,8 +176,8 @@ static bool run_suite(const struct kunit_suite *suite, unsigned int number)
 
 	for (c = suite->test_cases; c->run_case; c++)
 		n++;
-	say("    KTAP version 1\n    # Subtest: %s\n    1..%u\n", suite->name,
-	    n);
+	print("    KTAP version 1\n    # Subtest: %s\n    1..%u\n",
+	      suite->name, n);
 	n = 0;
 	for (c = suite->test_cases; c->run_case; c++) {
 		passed = c->generate_params ? run_params(suite, c) :
@@ -188,7 +189,7 @@ static bool run_suite(const struct kunit_suite *suite, unsigned int number)
 	return good;
 }
 
-/* Whether one of the names is that of the suite, or there are none. */
+/* Return: true if the suite is one of @names, or @names is empty. */
 static bool wanted(const struct kunit_suite *suite, char **names)
 {
 	if (!*names)
@@ -199,7 +200,7 @@ static bool wanted(const struct kunit_suite *suite, char **names)
 	return false;
 }
 
-/* Returns how many suites are wanted; runs them as well when good is there. */
+/* Count the selected suites; run them too if @good is not NULL. */
 static unsigned int each_suite(char **names, bool *good)
 {
 	struct kunit_suite *const *const *list, *const *suite;
@@ -227,10 +228,10 @@ int main(int argc, char **argv)
 	argv += first ? 2 : 1;
 	n = each_suite(argv, NULL);
 	if (*argv && n != argc - (first ? 2 : 1)) {
-		fprintf(stderr, "not every name is that of a suite\n");
+		fprintf(stderr, "no such suite\n");
 		return 2;
 	}
-	say("KTAP version 1\n1..%u\n", n);
+	print("KTAP version 1\n1..%u\n", n);
 	each_suite(argv, &good);
 	return good ? 0 : 1;
 }

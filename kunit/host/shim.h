@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * As much of the kernel as the pure code and its suites need, for a build in
- * user space: types, byte order, a few helpers, and XDR streams over one piece
- * of memory. Every header of the kernel that they include is this file, or one of
- * the others in this folder, which include it; prepare.sh sees to that.
+ * The part of the kernel that the pure code and its suites use, for a build in user
+ * space: types, byte order, a few helpers, and XDR streams over a single buffer.
+ * prepare.sh generates kernel headers that include this file or one of the others in
+ * this folder, which include it too.
  *
- * The streams keep the kernel's edges: a message whose length is no multiple
- * of four counts its last words as whole, but cannot be read past its end.
+ * The streams treat the end of a message as the kernel does: if its length is not a
+ * multiple of four, the last word counts as complete but cannot be decoded.
  *
- * Any C11 compiler with statement expressions will do.
+ * Any C11 compiler with statement expressions can compile this file.
  */
 #ifndef _RPCRDMA2_HOST_SHIM_H
 #define _RPCRDMA2_HOST_SHIM_H
@@ -95,14 +95,14 @@ typedef u64			__be64;
 
 #define PTR_ALIGN(p, to)	((typeof(p))round_up((uintptr_t)(p), to))
 
-/* <linux/mm.h>: a page is where it begins */
+/* <linux/mm.h>: a struct page pointer is the address of the page's memory */
 #define offset_in_page(p)	((unsigned long)(p) & (PAGE_SIZE - 1))
 #define PFN_UP(bytes)		DIV_ROUND_UP(bytes, PAGE_SIZE)
 #define page_address(page)	((void *)(page))
 #define virt_to_page(p) \
 	((struct page *)((uintptr_t)(p) & ~(uintptr_t)(PAGE_SIZE - 1)))
 
-/* Of unsigned types; true when the sum does not fit */
+/* For unsigned types; true if the sum overflows */
 #define check_add_overflow(a, b, sum)					\
 	({								\
 		typeof(*(sum)) _a = (a), _sum = _a + (b);		\
@@ -111,7 +111,7 @@ typedef u64			__be64;
 		_sum < _a;						\
 	})
 
-/* a * b >> shift, the product of 96 bits; shift at most 32 */
+/* a * b >> shift, with a product of 96 bits; shift is at most 32 */
 static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift)
 {
 	return ((a >> 32) * b << (32 - shift)) + ((u32)a * (u64)b >> shift);
@@ -126,7 +126,7 @@ static inline unsigned int hweight32(u32 word)
 	return count;
 }
 
-/* Constants where the operand is one, as initialisers need them */
+/* Constant expressions for constant operands, as initialisers require */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define host_be16(x)		((u16)(x))
 #define host_be32(x)		((u32)(x))
@@ -166,7 +166,7 @@ static inline int host_strtou(const char *s, int base, u64 most, u64 *value)
 	return 0;
 }
 
-/* Of bases up to ten, and without the newline that the kernel's allow */
+/* For bases up to ten; the kernel's functions also accept a newline at the end */
 #define host_kstrtou(s, base, most, value)					\
 	({								\
 		u64 _value = 0;						\
@@ -188,7 +188,7 @@ static inline long host_strscpy(char *to, const char *from, size_t size)
 	return len < size ? (long)len : -7;		/* -E2BIG */
 }
 
-/* With a size, or of the array's */
+/* With an explicit size, or the size of the array */
 #define host_strscpy_first(to, from, size, ...)	host_strscpy(to, from, size)
 #define strscpy(to, ...) \
 	host_strscpy_first(to, __VA_ARGS__, sizeof(to), 0)
@@ -227,7 +227,7 @@ typedef struct {
 		_was;							\
 	})
 
-/* <linux/prandom.h>: the same numbers for the same seed, not the kernel's */
+/* <linux/prandom.h>: reproducible for a seed, but not the numbers of the kernel */
 
 struct rnd_state {
 	u64	state;
@@ -276,7 +276,7 @@ struct xdr_stream {
 	__be32		*p;
 	__be32		*end;
 	struct xdr_buf	*buf;
-	unsigned int	nwords;		/* to be decoded */
+	unsigned int	nwords;		/* words left to decode */
 };
 
 static inline unsigned int xdr_words(size_t bytes)
@@ -331,7 +331,7 @@ static inline int xdr_buf_subsegment(const struct xdr_buf *buf,
 	return 0;
 }
 
-/* Of one without pages. Return: as the kernel's, 0 */
+/* For buffers without pages. Return: 0, as in the kernel */
 static inline int write_bytes_to_xdr_buf(const struct xdr_buf *buf,
 					 unsigned int base, const void *obj,
 					 unsigned int len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The RPC layer, as far as the server's semaphores look at it. A connection is busy: no
- * thread takes it up.
+ * The part of the RPC layer that the server's semaphores use. A connection has XPT_BUSY
+ * set all the time, so that no thread takes it up.
  */
 #ifndef _RPCRDMA2_HOST_SUNRPC_H
 #define _RPCRDMA2_HOST_SUNRPC_H
@@ -21,7 +21,7 @@ enum {
 	RQ_SECURE		= 0,
 };
 
-/* no Call waits for credits */
+/* No Call waits for credits. */
 struct rpc_xprt {
 	unsigned long	state;
 };

@@ -10,14 +10,14 @@
 
 #include "system.h"
 
-/* As the kernel does: it passes 0 while the first cases run. */
+/* As in the kernel: jiffies wraps around while the first cases run. */
 unsigned long jiffies = -5UL * HZ;
 unsigned int host_locks;
 struct task_struct host_task;
 struct workqueue_struct *const system_percpu_wq;
 
 static LIST_HEAD(works);
-static int owed;
+static int allocations;
 
 void host_bug(const char *file, int line, const char *what)
 {
@@ -25,19 +25,19 @@ void host_bug(const char *file, int line, const char *what)
 	abort();
 }
 
-void host_owed(int more)
+void host_account(int more)
 {
-	owed += more;
+	allocations += more;
 }
 
 bool host_case_ended(void)
 {
-	bool good = !owed && !host_locks && list_empty(&works);
+	bool good = !allocations && !host_locks && list_empty(&works);
 
 	if (!good)
-		printf("        # not true: nothing is left: %d pieces, %u locks, %zu works\n",
-		       owed, host_locks, list_count_nodes(&works));
-	owed = 0;
+		printf("        # not true: the case released everything: left are %d allocations, %u locks, %zu work items\n",
+		       allocations, host_locks, list_count_nodes(&works));
+	allocations = 0;
 	host_locks = 0;
 	INIT_LIST_HEAD(&works);
 	return good;
@@ -96,7 +96,7 @@ long host_sleep(wait_queue_head_t *wq, long timeout)
 	while (!wq || !wq->woken) {
 		first = list_first_entry_or_null(&works, struct delayed_work,
 						 pending);
-		/* nothing is going to wake it */
+		/* There is no work that could wake the thread. */
 		must_not(!first && timeout == MAX_SCHEDULE_TIMEOUT);
 		if (!first || (long)(first->at - since) > timeout) {
 			jiffies = since + timeout;
@@ -138,7 +138,7 @@ void *kzalloc(size_t size, gfp_t gfp)
 		return NULL;
 	memory = calloc(1, size);
 	must_not(!memory);
-	host_owed(1);
+	host_account(1);
 	if (probe)
 		probe(probe_data, 0, memory, size, size, gfp, 0);
 	return memory;
@@ -147,13 +147,13 @@ void *kzalloc(size_t size, gfp_t gfp)
 void kfree(const void *memory)
 {
 	if (memory)
-		host_owed(-1);
+		host_account(-1);
 	free((void *)memory);
 }
 
 /*
- * Pages, in a file so that they can be mapped in two places. Behind each is one that
- * cannot be touched, and so is one that was freed.
+ * The pages are in a file, so that a page can be mapped twice. Each page is followed by
+ * a guard page, and a freed page is made inaccessible.
  */
 #define PAGES	1024
 
@@ -209,7 +209,7 @@ struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
 	page = pages + index * 2 * PAGE_SIZE;
 	map_at(page, index);
 	memset(page, 0xa5, PAGE_SIZE);
-	host_owed(1);
+	host_account(1);
 	return (struct page *)page;
 }
 
@@ -229,23 +229,23 @@ void put_page(struct page *page)
 		return;
 	must_not(host_page_is_mapped(page));
 	must_not(mprotect(page, PAGE_SIZE, PROT_NONE));
-	host_owed(-1);
+	host_account(-1);
 }
 
-/* Pages that are mapped a second time, one behind the other */
-struct stretch {
+/* A second, contiguous mapping of pages */
+struct host_vmap {
 	struct list_head	list;
 	char			*at;
 	unsigned int		count;
 };
 
-static LIST_HEAD(stretches);
+static LIST_HEAD(vmaps);
 
-static struct stretch *stretch_at(const void *at)
+static struct host_vmap *vmap_at(const void *at)
 {
-	struct stretch *st;
+	struct host_vmap *st;
 
-	list_for_each_entry(st, &stretches, list)
+	list_for_each_entry(st, &vmaps, list)
 		if (st->at == at)
 			return st;
 	return NULL;
@@ -254,7 +254,7 @@ static struct stretch *stretch_at(const void *at)
 void *vmap(struct page **page, unsigned int count, unsigned long flags,
 	   int protection)
 {
-	struct stretch *st = kzalloc(sizeof(*st), GFP_KERNEL);
+	struct host_vmap *st = kzalloc(sizeof(*st), GFP_KERNEL);
 	unsigned int i;
 
 	must_not(flags != VM_MAP || protection != PAGE_KERNEL);
@@ -262,18 +262,18 @@ void *vmap(struct page **page, unsigned int count, unsigned long flags,
 	st->at = reserve((count + 1) * PAGE_SIZE);
 	for (i = 0; i < count; i++)
 		map_at(st->at + i * PAGE_SIZE, index_of(page[i]));
-	list_add(&st->list, &stretches);
+	list_add(&st->list, &vmaps);
 	return st->at;
 }
 
 bool is_vmalloc_addr(const void *at)
 {
-	return stretch_at(at);
+	return vmap_at(at);
 }
 
 void vunmap(const void *at)
 {
-	struct stretch *st = stretch_at(at);
+	struct host_vmap *st = vmap_at(at);
 
 	must_not(!st);
 	munmap(st->at, (st->count + 1) * PAGE_SIZE);

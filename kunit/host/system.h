@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * As much of the kernel as code needs that drives a device: lists, locks, time, work,
- * memory. There is one thread, and what only works with several ends the run, as does
- * what the kernel's own checks would report: system.c has the parts that are no macros.
+ * The part of the kernel that code with a device uses: lists, locks, time, work items,
+ * memory. There is one thread. The run ends on an operation that needs a second thread,
+ * and on an error that the kernel's debug options would report. system.c has the parts
+ * that are not macros.
  *
- * Time stands still but where the thread sleeps. Work that is due runs meanwhile.
+ * Time advances only while the thread sleeps. Work items that are due run meanwhile.
  */
 #ifndef _RPCRDMA2_HOST_SYSTEM_H
 #define _RPCRDMA2_HOST_SYSTEM_H
@@ -13,7 +14,7 @@
 
 #include "shim.h"
 
-/* Ends the run: the kernel would have a bug, or hang. */
+/* End the run: the kernel would report a bug, or hang. */
 void host_bug(const char *file, int line, const char *what)
 	__attribute__((noreturn));
 
@@ -27,7 +28,7 @@ void host_bug(const char *file, int line, const char *what)
 		_warn;							\
 	})
 
-/* Does a case leave nothing behind? Forgets what it has left. */
+/* Return: true if the case released everything. Resets the counters. */
 bool host_case_ended(void);
 
 #define CONFIG_LOCKDEP		1
@@ -247,7 +248,7 @@ static inline struct llist_node *llist_del_all(struct llist_head *head)
 
 /*
  * <linux/spinlock.h>: taking a lock that is held or not initialised fails the case, and so
- * does releasing one that is free. tcc lacks cleanup; there only the initialisation is seen.
+ * does releasing one that is free. tcc lacks cleanup: there only the initialisation is checked.
  */
 
 typedef struct {
@@ -259,7 +260,7 @@ enum {
 	HOST_LOCKED,
 };
 
-/* How many are held */
+/* Number of locks held */
 extern unsigned int host_locks;
 
 #define DEFINE_SPINLOCK(lock)	spinlock_t lock = { HOST_UNLOCKED }
@@ -387,7 +388,7 @@ typedef struct {
 #define init_waitqueue_head(wq)	((void)((wq)->woken = false))
 #define wake_up_all(wq)		((void)((wq)->woken = true))
 
-/* Until @wq is woken, or for so long; returns what is left of it. */
+/* Sleep until @wq is woken, at most for @timeout. Return: the rest of @timeout. */
 long host_sleep(wait_queue_head_t *wq, long timeout);
 
 #define wait_event_timeout(wq, cond, timeout)				\
@@ -477,7 +478,7 @@ host_cache(const char *name, size_t size, size_t align, int flags, void *ctor)
 	return cache;
 }
 
-/* <trace/events/kmem.h>: in the middle of kzalloc() */
+/* <trace/events/kmem.h>: the probe is called in kzalloc() */
 typedef void kmalloc_probe_t(void *data, unsigned long call_site,
 				const void *ptr, size_t bytes_req,
 				size_t bytes_alloc, gfp_t gfp_flags, int node);
@@ -489,9 +490,9 @@ void unregister_trace_kmalloc(kmalloc_probe_t *probe, void *data);
 #define PAGE_KERNEL		8
 #define totalram_pages()	(1UL << 20)
 
-/* verbs.c: a page that is mapped stays */
+/* verbs.c: such a page must not be freed */
 bool host_page_is_mapped(const struct page *page);
-/* Pages and mappings that are still to be had */
+/* Number of pages and mappings that can still be allocated */
 extern unsigned int host_left;
 #define host_left			host_left
 struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);
@@ -515,10 +516,10 @@ bool is_vmalloc_addr(const void *address);
 	must_not(!is_vmalloc_addr(address) || !(size))
 #define vm_unmap_ram(address, count)			vunmap(address)
 
-/* Counts what a case allocates (1) and gives back (-1); it must end at 0 */
-void host_owed(int more);
+/* Count an allocation (1) or a release (-1); the sum must be 0 after a case. */
+void host_account(int more);
 
-/* <linux/fault-inject.h>: so many times, if at all, each time that counts */
+/* <linux/fault-inject.h>: each call that counts fails, up to @times */
 #define CONFIG_FAULT_INJECTION_DEBUG_FS
 
 struct fault_attr {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that is mapped for devices.
+ * DMA mappings.
  */
 #include "verbs.h"
 
@@ -37,7 +37,10 @@ bool host_page_is_cpus(const struct page *page)
 	return !m || m->is_cpus;
 }
 
-/* Addresses that no CPU has, and no two mappings; a page has one at most. */
+/*
+ * DMA addresses differ from all CPU addresses and from each other. A page has one
+ * mapping at most.
+ */
 u64 ib_dma_map_page(struct ib_device *dev, struct page *page, unsigned long offset,
 		    size_t size, enum dma_data_direction dir)
 {
@@ -61,7 +64,7 @@ u64 ib_dma_map_page(struct ib_device *dev, struct page *page, unsigned long offs
 	m->addr = last += 2 * PAGE_SIZE;
 	m->next = mappings;
 	mappings = m;
-	host_owed(1);
+	host_account(1);
 	return m->addr;
 }
 
@@ -81,11 +84,11 @@ void dma_unmap_page_attrs(struct device *dev, u64 addr, size_t size,
 {
 	struct mapping **m = find(dev, addr, dir), *gone = *m;
 
-	/* what the CPU has must not be overwritten */
+	/* The unmap must not overwrite data of the CPU. */
 	must_not(size != PAGE_SIZE || !(attrs & DMA_ATTR_SKIP_CPU_SYNC));
 	*m = gone->next;
 	free(gone);
-	host_owed(-1);
+	host_account(-1);
 }
 
 static void sync(struct ib_device *dev, u64 addr, size_t size, int dir, bool is_cpus)

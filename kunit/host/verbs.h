@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Verbs and the connection manager, as far as the suites have a device do something. A
- * field that a case does not set is 0. The device's operations are functions of the case.
+ * The part of the verbs and the connection manager that the suites use. Fields that a
+ * case does not set are 0. The device's operations are functions of the case.
  *
- * A page that is mapped is the CPU's or the device's. A page that is posted has to be the
- * device's.
+ * A mapped page belongs to the CPU or to the device; a posted page must belong to the
+ * device.
  */
 #ifndef _RPCRDMA2_HOST_VERBS_H
 #define _RPCRDMA2_HOST_VERBS_H
@@ -163,7 +163,7 @@ struct ib_pd {
 
 int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 		 const struct ib_recv_wr **bad);
-/* A page that is not mapped is the CPU's. */
+/* A page without a mapping belongs to the CPU. */
 bool host_page_is_cpus(const struct page *page);
 #define host_page_is_cpus	host_page_is_cpus
 u64 ib_dma_map_page(struct ib_device *dev, struct page *page, unsigned long offset,
@@ -175,7 +175,7 @@ void ib_dma_sync_single_for_cpu(struct ib_device *dev, u64 addr, size_t size,
 void ib_dma_sync_single_for_device(struct ib_device *dev, u64 addr, size_t size,
 				   enum dma_data_direction dir);
 
-/* <rdma/rdma_cm.h>, <rdma/ib_cm.h>: what the CM reports */
+/* <rdma/rdma_cm.h>, <rdma/ib_cm.h>: events and reasons */
 
 enum rdma_cm_event_type {
 	RDMA_CM_EVENT_ADDR_RESOLVED,
@@ -200,7 +200,7 @@ enum ib_cm_rej_reason {
 
 struct rdma_conn_param;
 
-/* <rdma/ib_addr.h>, <rdma/ib_sa.h>: a case has the functions that find routes */
+/* <rdma/ib_addr.h>, <rdma/ib_sa.h>: the cases define the functions that resolve routes */
 
 enum {
 	RDMA_CORE_CAP_PROT_IB			= 1 << 0,
@@ -258,7 +258,7 @@ struct rdma_dev_addr {
 	((dev)->port_data[port].immutable.core_cap_flags &	\
 	 (RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP))
 
-/* Of IPv4 where that is what the GID is made from */
+/* An IPv4 address if the GID contains one, otherwise IPv6 */
 static inline void rdma_gid2ip(struct sockaddr *sa, const union ib_gid *gid)
 {
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)sa;
