@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts what any user of soft-RoCE hands to its queues, and what completes,
- * whichever transport that is. Probes cost instructions: this module is loaded
- * for the cells that are counted and not for those that are timed.
+ * Counts work requests and completions of soft-RoCE, for any transport. Probes cost
+ * instructions, so this module is not loaded for time measurements.
  */
 #include <linux/atomic.h>
 #include <linux/debugfs.h>

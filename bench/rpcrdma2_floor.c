@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the messages of an RPC cost without RPC: a requester and a responder on
- * bare verbs, both here, on the device that has the address. For each
- * operation the requester sends so many bytes, the responder reads so many by
- * RDMA Read, writes so many by RDMA Write, and sends so many back.
+ * Measures the cost of the messages of an RPC without the RPC layer: requester and
+ * responder use bare verbs on the device with the given address. Per operation the
+ * requester sends CALL bytes; the responder reads READ bytes by RDMA Read, writes WRITE
+ * bytes by RDMA Write, and sends REPLY bytes.
  *
- * It takes what a transport cannot do without and nothing else: everything is
- * allocated, mapped and registered before, nothing is invalidated, the payload
- * is one piece of memory on both sides, completion handlers do all the work,
- * and one Send in 16 is signaled.
+ * This is the lower limit for a transport: all memory is allocated, mapped and
+ * registered in advance, nothing is invalidated, the payload is contiguous on both
+ * sides, completion handlers do all the work, and one Send in 16 is signaled.
  *
  *	echo ADDRESS CALL REPLY READ WRITE DEPTH OPERATIONS > .../floor
  *	cat .../floor
  *
- * connects and warms up, and then runs and shows how long that took, in
- * nanoseconds. The connection stays until the next one.
+ * The first command connects and warms up. The second one runs the operations and
+ * prints their duration in nanoseconds. The connection stays until the next one.
  */
 #include <linux/completion.h>
 #include <linux/debugfs.h>
@@ -37,7 +36,7 @@
 #define FLOOR_SIGNAL	16
 #define FLOOR_TIMEOUT	(60 * HZ)
 
-/* A Receive, and what follows it */
+/* A Receive, and the RDMA Read that it may trigger */
 struct floor_slot {
 	struct floor_end	*sl_end;
 	struct ib_cqe		 sl_recv_cqe;
@@ -64,7 +63,7 @@ struct floor_end {
 	int			 en_error;
 };
 
-/* One connection; floor_mutex guards it. */
+/* The connection; protected by floor_mutex */
 static DEFINE_MUTEX(floor_mutex);
 static struct floor_end requester, responder;
 static struct rdma_cm_id *listener;
@@ -104,7 +103,7 @@ static int post_recv(struct floor_slot *slot)
 	return ib_post_recv(slot->sl_end->en_id->qp, &wr, NULL);
 }
 
-/* @first: work requests in front of the Send, or NULL; linked to it by @last */
+/* @first, @last: chain of work requests to post in front of the Send, or NULL */
 static int post_send(struct floor_end *end, unsigned int length,
 		     struct ib_send_wr *first, struct ib_send_wr *last)
 {
@@ -145,7 +144,7 @@ static void payload_wr(struct ib_rdma_wr *wr, struct ib_sge *sge,
 	};
 }
 
-/* The next operation, if there is one */
+/* Start the next operation, if any is left. */
 static int floor_call(struct floor_slot *slot)
 {
 	if (atomic_inc_return(&started) > ops)
@@ -260,7 +259,7 @@ static int end_slots(struct floor_end *end, struct ib_device *dev,
 	return 0;
 }
 
-/* What it has gets undone by end_down(), also when this fails. */
+/* end_down() releases the resources, also after a failure. */
 static int end_up(struct floor_end *end, enum dma_data_direction dir,
 		  void (*done)(struct ib_cq *cq, struct ib_wc *wc))
 {
@@ -360,7 +359,7 @@ static int accept_it(struct rdma_cm_id *id)
 		rc = post_recv(&responder.en_slots[i]);
 	fill_param(&param);
 	rc = rc ?: rdma_accept(id, &param);
-	/* What there is, end_down() takes away: the id stays. */
+	/* Return 0 to keep the id; end_down() destroys it. */
 	if (rc)
 		floor_fail(rc);
 	return 0;
@@ -462,7 +461,7 @@ static int floor_connect(struct sockaddr *addr)
 	return rc ?: register_payload();
 }
 
-/* @n operations; the handlers go on from here. */
+/* Start @n operations and wait; the completion handlers do the rest. */
 static int floor_ops(unsigned int n)
 {
 	unsigned int i;
@@ -579,5 +578,5 @@ static void __exit floor_exit(void)
 }
 module_exit(floor_exit);
 
-MODULE_DESCRIPTION("Messages of an RPC on bare verbs, as a yardstick");
+MODULE_DESCRIPTION("Messages of an RPC on bare verbs, as a reference for measurements");
 MODULE_LICENSE("GPL");
