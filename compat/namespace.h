@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All exports of a module are in one namespace: in front of every file of the core,
- * since <linux/export.h> looks for it when it is included. Which modules import it,
- * MODULE_INFO() says, which is the same for every kernel.
+ * The namespace of all exports of the core. This file is included in front of every
+ * file of the core, because <linux/export.h> evaluates the macro. Modules import the
+ * namespace by MODULE_INFO(), which is the same on all kernels.
  */
 #include <features.h>
 
@@ -12,7 +12,7 @@
 #define DEFAULT_SYMBOL_NAMESPACE RPCRDMA2
 #endif
 
-/* Without the unit tests only what the two ends use is exported. */
+/* Without the unit tests only symbols that the two ends use are exported. */
 #ifdef RPCRDMA2_KUNIT
 #define EXPORT_SYMBOL_IF_KUNIT(sym)	EXPORT_SYMBOL_GPL(sym)
 #else

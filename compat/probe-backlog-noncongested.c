@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A slot can be waited for without XPRT_CONGESTED. */
+/* Tasks can wait for a slot without XPRT_CONGESTED. */
 #include <linux/sunrpc/xprt.h>
 
 static inline void probe(struct rpc_xprt *xprt, struct rpc_task *task)

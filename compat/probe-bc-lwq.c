@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Backward Calls wait for the service in a queue without a lock. */
+/* The queue of backward Calls for the service is lockless (lwq). */
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/xprt.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What every kernel has: headers that the other probes and compat.h need */
+/* Headers that every kernel has, and that the other probes and compat.h need */
 #include <linux/export.h>
 #include <linux/module.h>
 #include <linux/sunrpc/bc_xprt.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The namespace of exports is a string, and no bare word. */
+/* The namespace of exports is a string, not an identifier. */
 #ifndef RPCRDMA2_PROBE_WITHOUT
 #define DEFAULT_SYMBOL_NAMESPACE "PROBE"
 #else

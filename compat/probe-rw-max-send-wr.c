@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdma_rw tells how many Send Queue entries it adds to a queue pair. */
+/* rdma_rw exports the number of Send Queue entries that it adds to a queue pair. */
 #include <rdma/rw.h>
 
 static inline unsigned int probe(struct ib_device *dev)

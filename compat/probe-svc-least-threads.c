@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A service has a least number of threads, further threads end after a timeout, and
- * svc_xprt_destroy_all() takes a flag for unregistering from rpcbind. For kunit/echo/
- * alone.
+ * A service has a minimum number of threads, further threads end after a timeout, and
+ * svc_xprt_destroy_all() takes a flag for unregistering from rpcbind. Only
+ * kunit/echo/ uses this.
  */
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/svcsock.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pages of a Reply are an array of their own, and a transport says how many
- * pages of a Call it has taken.
+ * The pages of a Reply are in a separate array, and a transport reports the number of
+ * pages that it took for a Call.
  */
 #include <linux/sunrpc/svc.h>
 
@@ -10,7 +10,7 @@ static inline void probe(struct svc_rqst *rqstp)
 #ifndef RPCRDMA2_PROBE_WITHOUT
 	rqstp->rq_pages_nfree = 1;
 #else
-	/* One array of pages, with their number in front of it at most */
+	/* One array of pages, possibly with the number of pages in front of it */
 	static_assert(offsetof(struct svc_rqst, rq_pages) <=
 		      offsetofend(struct svc_rqst, rq_res) + sizeof(long));
 	rqstp->rq_respages = rqstp->rq_pages;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A transport is asked for RQ_SECURE when it has received a Call (older kernels). */
+/* The RPC layer calls a method of the transport to set RQ_SECURE (older kernels). */
 #include <linux/sunrpc/svc_xprt.h>
 
 static inline void probe(struct svc_xprt_ops *ops)

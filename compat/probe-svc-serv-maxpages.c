@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How many pages a thread has is the service's affair, not a constant. */
+/* The number of pages of a thread depends on the service, and is not a constant. */
 #include <linux/sunrpc/svc.h>
 
 #ifndef RPCRDMA2_PROBE_WITHOUT

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A version of a program counts its Calls (older kernels). For kunit/echo/ alone. */
+/* A version of a program counts its Calls (older kernels). Only kunit/echo/ uses this. */
 #include <linux/sunrpc/svc.h>
 
 static inline void probe(struct svc_version *version)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * nfsd takes the payload of a WRITE as pages. The function that made stretches of
- * addresses of it is gone then, and may be declared here as anything.
+ * nfsd converts the payload of a WRITE to bio_vecs. Such a kernel has no
+ * svc_fill_write_vector(), so the probe can declare it with any type.
  */
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/xdr.h>

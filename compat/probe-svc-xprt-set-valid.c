@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Connections whose requester is not known yet are counted. */
+/* The RPC layer counts connections on which no requester has authenticated yet. */
 #include <linux/sunrpc/svc_xprt.h>
 
 #ifndef RPCRDMA2_PROBE_WITHOUT
@@ -8,6 +8,6 @@ static inline void probe(struct svc_xprt *xprt)
 	svc_xprt_set_valid(xprt);
 }
 #else
-/* The name of its flag is free. */
+/* An older kernel does not have the flag. */
 enum { XPT_PEER_VALID };
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* __assign_str() knows what to copy from the event's __string(). */
+/* __assign_str() takes the source string from the event's __string(). */
 #include <linux/string.h>
 #include <linux/types.h>
 

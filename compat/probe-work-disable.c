@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Work can be kept from being queued. */
+/* Work items can be disabled. */
 #include <linux/workqueue.h>
 
 static inline bool probe(struct work_struct *work, struct delayed_work *dwork)

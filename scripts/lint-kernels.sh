@@ -60,7 +60,7 @@ ends_with work-disable '#include <linux/no-such-header.h>' no-such-header.h \
 ends_with svc-secure-port 'int wrong = ;' \
 	'probe-svc-secure-port.c compiles neither with the feature nor without it'
 ends_with control '#error no such kernel' 'no such kernel' \
-	'not even what every kernel has compiles'
+	'probe-control.c does not compile, so features cannot be detected'
 find "$work/m" -path "$work/m/compat" -prune -o -name '*.o' -printf '%P was compiled\n'
 # shellcheck disable=SC2086 # nothing or one word
 make -C "$build" M="$work/m" $arch clean >"$work/log" 2>&1 ||
