@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the kernel's own fault injection hits: in a build with FAULTS=1 each function
- * of the modules begins and ends here (-finstrument-functions), and while a task is
- * in one of them that was aimed at, its make_it_fail is set. So failslab and
- * fail_page_alloc, with their task-filter, fail what the modules allocate and what
- * the kernel allocates for them, and leave NFS alone.
+ * Restricts the kernel's fault injection to functions of the modules. In a build with
+ * FAULTS=1 (-finstrument-functions) each function of the modules calls this module on
+ * entry and exit. While a task executes a selected function, its make_it_fail is set.
+ * With their task-filter, failslab and fail_page_alloc then fail allocations of the
+ * modules, and of the kernel on their behalf, but not those of NFS.
  *
- * rpcrdma2_aim in debugfs takes the addresses of functions, in hex, in place of
- * those that it had before; "all" is every function, and an empty line none.
+ * A write to rpcrdma2_aim in debugfs selects functions by their addresses in hex, and
+ * replaces the previous selection; "all" selects every function, an empty line none.
  *
- * make_it_fail counts how deep the task is, and has the number of the aim in its
- * upper half: what a task has counted for an earlier aim is void. A test that does
- * not aim has the field to itself.
+ * The lower half of make_it_fail is the depth of selected functions in the task, and the
+ * upper half is the serial number of the selection, so that a count for an earlier
+ * selection is ignored. Without a selection this module does not touch the field.
  *
- * rpcrdma2_entered has a line for each function that was entered, as %pS prints it,
- * for scripts/coverage.sh. A function is kept by its address while its module is
- * there, and by its name from then on: another one may have the same address later.
+ * rpcrdma2_entered has a line for each function that was entered, as %pS prints it, for
+ * scripts/coverage.sh. A function is recorded by its address while its module is loaded,
+ * and by its name after the unload, when another function may get the address.
  */
 #include <linux/debugfs.h>
 #include <linux/hash.h>
@@ -35,21 +35,21 @@
 static unsigned long aims[MAX_AIMS];
 static unsigned int num_aims;
 static bool aim_at_all;
-/* of the aim, beginning with 1 */
+/* number of the selection, from 1 */
 static unsigned int serial;
 static struct dentry *aim_file;
 
-/* The modules have half as many functions. */
+/* About twice the number of functions in the modules */
 #define SLOT_BITS	11
 #define SLOTS		BIT(SLOT_BITS)
 
-/* Both are hash tables: what finds its slot taken takes the next one. */
+/* Hash tables with open addressing and linear probing */
 static unsigned long entered[SLOTS];
 static char lines[SLOTS][96];
 static DEFINE_MUTEX(lines_lock);
 static struct dentry *entered_file;
 
-/* In any context */
+/* Record a function. Context: any. */
 static void note(unsigned long fn)
 {
 	unsigned int i = hash_long(fn, SLOT_BITS), n;
@@ -77,7 +77,7 @@ static void keep_line(unsigned long fn)
 	}
 }
 
-/* keep_lines - from addresses to lines; without a module it is all that are there */
+/* Convert addresses in @mod to lines; all addresses if @mod is NULL. */
 static void keep_lines(const struct module *mod)
 {
 	unsigned int i;
@@ -90,7 +90,7 @@ static void keep_lines(const struct module *mod)
 	}
 }
 
-/* Functions entered after MODULE_STATE_GOING have no name when the list is read. */
+/* A function entered after MODULE_STATE_GOING would have no name for a later reader. */
 static void forget(const struct module *mod)
 {
 	unsigned int i;
@@ -100,7 +100,7 @@ static void forget(const struct module *mod)
 			WRITE_ONCE(entered[i], 0);
 }
 
-/* In MODULE_STATE_LIVE the code that has started the module is still there. */
+/* In MODULE_STATE_LIVE the code of __init functions is still loaded. */
 static int module_changes(struct notifier_block *nb, unsigned long state,
 			  void *data)
 {
@@ -235,5 +235,5 @@ static void __exit scope_exit(void)
 module_init(scope_init);
 module_exit(scope_exit);
 
-MODULE_DESCRIPTION("RPC-over-RDMA version 2: where injected faults hit");
+MODULE_DESCRIPTION("RPC-over-RDMA version 2: restricts fault injection to the modules");
 MODULE_LICENSE("GPL");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the compiler calls, with the function's address and its caller's.
+ * Functions that instrumented code calls, with the addresses of the function and its caller
  */
 #ifndef _RPCRDMA2_SCOPE_H
 #define _RPCRDMA2_SCOPE_H
