@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The Debian packages of this checkout and their source package, built in a
-# copy: what git knows, with what is not yet committed.
+# Builds the Debian packages of this checkout and their source package, in a copy of all
+# files except those that git ignores.
 #
 #	deb.sh [DIRECTORY]	where they go; deb/ in this checkout
 
@@ -19,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 version=$(sed -n 's/^#define RPCRDMA2_RELEASE "\(.*\)"/\1/p' include/rpcrdma2/release.h)
 packaged=$(dpkg-parsechangelog -S Version)
 [ "$version" = "$packaged" ] ||
-	die "the modules have version $version, debian/changelog says $packaged"
+	die "the modules have version $version, debian/changelog has $packaged"
 
 mkdir "$work/rdma2"
 git ls-files -z --cached --others --exclude-standard -- . ':!deb' |
