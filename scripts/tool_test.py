@@ -255,7 +255,7 @@ class Modules(Machine):
         self.file('/sys/module/rpcrdma/refcnt')
         self.said['modinfo -n xprtrdma2'] = '/lib/modules/xprtrdma2.ko\n'
         self.assertEqual(self.findings(self.tool.check_module), [
-            ('FAIL', 'module: the kernel\'s own rpcrdma has the place of xprtrdma2')])
+            ('FAIL', 'module: the kernel\'s own rpcrdma is loaded instead of xprtrdma2')])
 
     def test_names_that_lead_elsewhere(self):
         for module in ('xprtrdma2', 'svcrdma2'):

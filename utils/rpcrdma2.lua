@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: GPL-2.0
 --
 -- RPC-over-RDMA version 2 for Wireshark and tshark. Version 1 is Wireshark's own
--- "rpcordma"; of that one this has what stands beside version 2: the answer of a peer
--- that does not support it.
+-- "rpcordma"; this dissector handles only ERR_VERS of version 1, the Reply of a peer that
+-- does not support version 2.
 --
 --	tshark -X lua_script:/usr/share/rdma2/rpcrdma2.lua -2 -r FILE -Y rpcrdma2
 --
--- A message is found in each Send of InfiniBand or RoCE, whose packets are put together.
--- What RDMA Reads and Writes moved is put where it belongs in the RPC message, which is
--- then the RPC dissector's. RDMA Reads follow their Call: the first of two passes (-2;
--- Wireshark always makes two) has zeros in their place.
+-- The dissector reassembles each Send of InfiniBand or RoCE to a message. It inserts the
+-- data of RDMA Reads and Writes into the RPC message, and passes that to the RPC
+-- dissector. RDMA Reads follow their Call, so the first of two passes (-2; Wireshark
+-- always makes two) has zeros in their place.
 
 local rpcrdma2 = Proto("rpcrdma2", "RPC-over-RDMA Version 2")
 
@@ -95,7 +95,8 @@ rpcrdma2.experts = { short, unknown, absent }
 
 local SHORT = "rpcrdma2: short"
 
--- A cursor: words are taken off, and shown. Past the end it raises SHORT.
+-- A cursor over a message: decodes words and adds them to the tree. A read past the end
+-- raises SHORT.
 
 local function cursor(tvb, at, limit)
 	local c = { at = at, limit = limit or tvb:len() }
@@ -117,7 +118,7 @@ local function cursor(tvb, at, limit)
 		return range:uint(), name and tree:add(f[name], range)
 	end
 
-	-- Opaque: the length, the bytes, and padding that may be cut off
+	-- Opaque: the length, the bytes, and padding that may be truncated
 	function c.opaque(tree, name, length)
 		local range = length > 0 and c.take(length)
 
@@ -248,11 +249,11 @@ local function option(c, tree, msg)
 	end
 end
 
--- What RDMA moved, see the postdissector: a list of stretches for each handle
+-- Data of RDMA Reads and Writes, from the postdissector: a list of ranges per handle
 
 local moved = {}
 
--- Bytes of a segment, from the end of the capture backwards; nil where some lack
+-- The bytes of a segment; the latest packets take precedence. nil if any are missing
 local function content(seg)
 	local bytes, have = ByteArray.new(), 0
 	local pieces = moved[seg.handle]
@@ -295,13 +296,13 @@ local function pad(bytes)
 	return bytes .. zeros
 end
 
--- The bytes of a message from one on
+-- A part of a ByteArray; subset() does not accept the length 0
 local function piece(bytes, at, length)
 	return length > 0 and bytes:subset(at, length) or ByteArray.new()
 end
 
--- A Call without what its Read chunks have: each goes to its position, which counts the
--- chunks in front of it too.
+-- Inserts the data of Read chunks into a Call, each at its position. A position includes
+-- the chunks in front of it.
 local function with_reads(inline, msg)
 	local out, whole, taken = ByteArray.new(), true, 0
 	local chunks = {}
@@ -326,8 +327,8 @@ local function with_reads(inline, msg)
 	return out .. piece(inline, taken, inline:len() - taken), whole
 end
 
--- The results that are left out of a Reply end it where they are READ's: the length of
--- the bytes is the last word.
+-- Appends the data of the Write chunk to a Reply, if its last word is the data's length,
+-- as in a Reply to READ.
 local function with_write(inline, msg)
 	local bytes, whole = chunk_content(msg.writes[1])
 	local length = inline:len()
@@ -348,7 +349,7 @@ local function used(chunk)
 	return false
 end
 
--- The RPC message as its sender had it; nil where that cannot be told
+-- The complete RPC message; nil if it cannot be determined
 local function whole_message(tvb, msg)
 	local inline = tvb:len() > msg.length and
 		tvb(msg.length):bytes() or ByteArray.new()
@@ -394,7 +395,7 @@ local function rpc_message(tvb, pinfo, tree, item, msg)
 		return
 	end
 	if not whole then
-		-- Without its beginning it is no message at all.
+		-- A message whose start was not captured is not dissected.
 		if msg.procedure == NOMSG then
 			return
 		end
@@ -426,7 +427,7 @@ local function header(c, tree, msg)
 		item:add_proto_expert_info(unknown)
 	end
 	msg.length = c.at
-	-- Version 1 has the direction in the RPC message, whose second word it is.
+	-- In version 1 only the second word of the RPC message has the direction.
 	if not msg.direction and procedure == MSG then
 		c.word()
 		msg.direction = c.word()
@@ -469,7 +470,7 @@ local function private_data(tvb, pinfo, tree)
 		string.format(": %d bytes", (tvb(7, 1):uint() + 1) * 1024))
 end
 
--- By name, as for a user's link type: a message, or private data
+-- By name, for example for a user's link type: a message, or private data
 function rpcrdma2.dissector(tvb, pinfo, tree)
 	if tvb:len() >= 8 and tvb(0, 4):uint() == FORMAT then
 		private_data(tvb, pinfo, tree)
@@ -479,29 +480,30 @@ function rpcrdma2.dissector(tvb, pinfo, tree)
 	return tvb:len()
 end
 
--- In InfiniBand and RoCE. What has come before is remembered by a postdissector, on the
--- first visit of each packet. It looks at RoCE version 2 only, and for itself: there may be
--- no fields then. The dissector proper goes by fields.
+-- InfiniBand and RoCE. On the first visit of each packet a postdissector stores the parts
+-- of messages, and the data of RDMA Reads and Writes. It parses packets of RoCE version 2
+-- itself, because fields may not exist at that time; the dissector uses fields.
 
 local SEND_FIRST, SEND_MIDDLE = 0, 1
 local SEND_LAST = { [2] = true, [3] = true, [22] = true }
 local SEND_ONLY = { [4] = true, [5] = true, [23] = true }
-local READ_REQUEST, ANSWER_FIRST, ANSWER_ONLY = 12, 13, 16
+local READ_REQUEST, RESPONSE_FIRST, RESPONSE_ONLY = 12, 13, 16
 
--- Bytes of other headers behind the base transport header, by opcode
+-- Size of the headers after the base transport header, by opcode
 local ahead = {
 	[0] = 0, [1] = 0, [2] = 0, [3] = 4, [4] = 0, [5] = 4, [22] = 4, [23] = 4,
 	[6] = 16, [7] = 0, [8] = 0, [9] = 4, [10] = 16, [11] = 20,
-	[READ_REQUEST] = 16, [ANSWER_FIRST] = 4, [14] = 0, [15] = 4, [ANSWER_ONLY] = 4,
+	[READ_REQUEST] = 16, [RESPONSE_FIRST] = 4, [14] = 0, [15] = 4, [RESPONSE_ONLY] = 4,
 }
 
 local opcode = Field.new("infiniband.bth.opcode")
 local queue = Field.new("infiniband.bth.destqp")
 
--- By where it goes to: a message whose last part has not come; that version 2 is spoken.
--- By packet: a message that is whole with it, or false for a part
-local parts, spoken, messages = {}, {}, {}
--- By where it comes from and number: RDMA Reads; and where the next bytes belong
+-- By addresses and queue pair: a message whose last part is missing; whether the sender
+-- uses version 2. By packet: the message that it completes, or false for an earlier part
+local parts, uses_v2, messages = {}, {}, {}
+-- By addresses and sequence number: the place of an RDMA Read's data. By addresses and
+-- queue pair: the place of the next bytes
 local requests, current = {}, {}
 
 local function is_version_two(tvb)
@@ -514,7 +516,7 @@ local function is_version_two(tvb)
 	if proc == MSG or proc == NOMSG then
 		return vers == 2 and tvb:len() >= 36 and tvb(16, 4):uint() <= 1
 	elseif proc == ERROR then
-		-- An answer to a version that there is not echoes it.
+		-- An ERR_VERS echoes the version of the Call, even if it is unknown.
 		return vers == 2 and tvb(16, 4):uint() <= 10 or
 			vers > 2 and tvb:len() == 28 and tvb(16, 4):uint() == 1
 	end
@@ -525,7 +527,7 @@ local function ends(pinfo, qp)
 	return tostring(pinfo.src) .. ">" .. tostring(pinfo.dst) .. ">" .. qp
 end
 
--- Where the base transport header is, of RoCE version 2 on Ethernet
+-- Offset of the base transport header of RoCE version 2 on Ethernet
 local function roce(tvb)
 	local at, kind = 14, tvb:len() > 60 and tvb(12, 2):uint()
 
@@ -548,7 +550,7 @@ local function watch_send(pinfo, code, key, payload)
 			parts[key] = nil
 			return
 		end
-		spoken[key] = true
+		uses_v2[key] = true
 		parts[key] = code == SEND_FIRST and payload:bytes() or nil
 	elseif parts[key] then
 		parts[key] = parts[key] .. payload:bytes()
@@ -567,9 +569,9 @@ local function watch_rdma(pinfo, code, key, number, reth, payload)
 		requests[ends(pinfo, number)] = place
 		return
 	end
-	if code >= ANSWER_FIRST and code <= ANSWER_ONLY then
+	if code >= RESPONSE_FIRST and code <= RESPONSE_ONLY then
 		key = key .. ">read"
-		if code == ANSWER_FIRST or code == ANSWER_ONLY then
+		if code == RESPONSE_FIRST or code == RESPONSE_ONLY then
 			place = requests[tostring(pinfo.dst) .. ">" .. tostring(pinfo.src) ..
 				">" .. number]
 		end
@@ -586,7 +588,7 @@ local function watch_rdma(pinfo, code, key, number, reth, payload)
 	end
 end
 
-local watch = Proto("rpcrdma2_watch", "RPC-over-RDMA Version 2, what went before")
+local watch = Proto("rpcrdma2_watch", "RPC-over-RDMA Version 2, earlier packets")
 
 function watch.dissector(tvb, pinfo)
 	local at = not pinfo.visited and roce(tvb)
@@ -602,7 +604,7 @@ function watch.dissector(tvb, pinfo)
 	payload = length > 0 and tvb(from, length) or nil
 	local key = ends(pinfo, tvb(at + 5, 3):uint())
 
-	if code < 6 or code > ANSWER_ONLY then
+	if code < 6 or code > RESPONSE_ONLY then
 		if payload then
 			watch_send(pinfo, code, key, payload)
 		end
@@ -620,8 +622,8 @@ local function show_part(tvb, tree, name)
 	return true
 end
 
--- Of a queue pair that version 2 is spoken to all is taken: other dissectors that have
--- seen a part of it would claim the rest.
+-- Claims all packets to a queue pair that uses version 2: another dissector that handled
+-- a part of a message would claim the rest.
 local function payload(tvb, pinfo, tree)
 	local code, key, whole = opcode(), nil, messages[pinfo.number]
 
@@ -640,8 +642,8 @@ local function payload(tvb, pinfo, tree)
 		message(tvb, pinfo, tree)
 		return true
 	end
-	if code >= 6 and code <= ANSWER_ONLY then
-		return spoken[key] and show_part(tvb, tree, "data") or false
+	if code >= 6 and code <= RESPONSE_ONLY then
+		return uses_v2[key] and show_part(tvb, tree, "data") or false
 	end
 	-- On the first visit the postdissector has not seen this packet.
 	if whole == nil and not pinfo.visited and parts[key] then
@@ -666,8 +668,8 @@ end
 
 rpcrdma2:register_heuristic("infiniband.mad.cm.private", private)
 
--- The latest to register is asked first. Wireshark's own for version 1 is there when the
--- first capture is about to be read; it takes the last part of a message whatever it is.
+-- The last registered heuristic runs first. Wireshark's dissector for version 1 registers
+-- before the first capture is read, and claims the last part of any message.
 local registered = false
 
 function rpcrdma2.init()
@@ -676,5 +678,5 @@ function rpcrdma2.init()
 		registered = true
 	end
 	moved, requests, current = {}, {}, {}
-	parts, messages, spoken = {}, {}, {}
+	parts, messages, uses_v2 = {}, {}, {}
 end

@@ -45,8 +45,8 @@ shows()
 		<<<"$text" && grep -q '^server: 1 connection$' <<<"$text" &&
 		ok "show: both ends" || fail "show: $text"
 	text=$("$rdma2" show -v)
-	grep -qE '^ +peer says: +rbsiz=20480 brs=INLINE$' <<<"$text" &&
-		ok "show -v: what the peer says" || fail "show -v: $text"
+	grep -qE '^ +peer limits: +rbsiz=20480 brs=INLINE$' <<<"$text" &&
+		ok "show -v: the properties of the peer" || fail "show -v: $text"
 	# Every word of the kernel's view appears in the output.
 	same "show -v: every word of the view" "$(tr ' ' '\n' <<<"$text" |
 		sed -n 's/^\([a-z_0-9]*\)=.*/\1/p' | sort -u)" \
@@ -109,7 +109,7 @@ no_module()
 {
 	check "unload" unload rdma2
 	falls_back
-	finds ok "module: xprtrdma2 is there, and not loaded"
+	finds ok "module: xprtrdma2 is installed, and not loaded"
 	"$rdma2" show >/tmp/found && fail "show without modules succeeds" ||
 		same "show: no module" "$(head -n 1 /tmp/found)" \
 			"client: xprtrdma2 is not loaded"
