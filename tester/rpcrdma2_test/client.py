@@ -257,11 +257,12 @@ class Client:
         done, rejected, other = got.sets
         wanted = [p.which for p in props]
         rest = {wanted.index(p.which) for p in other if p.which in wanted}
-        check(all(p.which in wanted for p in other), f'other has what was not asked: {other}')
+        check(all(p.which in wanted for p in other),
+              f'other has properties that were not requested: {other}')
         check(len(done) + len(rejected) + len(rest) == len(done | rejected | rest),
               f'done {done}, rejected {rejected}, other {rest} overlap')
         check(done | rejected | rest == set(range(len(props))),
-              f'not all of {len(props)} wishes are answered: {got.sets}')
+              f'not all of {len(props)} requests are answered: {got.sets}')
         return done, rejected, {p.which: p for p in other}
 
     # Memory

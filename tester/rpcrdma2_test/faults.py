@@ -99,7 +99,7 @@ class AnotherVersion(Spoiler):
 @fault('versions.unknown_version versions.unknown_version_to_version_one',
        'versions.version_is_judged_before_all_else')
 class AnyVersion(Peer):
-    """an unknown version is taken for version 2"""
+    """an unknown version is handled as version 2"""
 
     def answers_to(self, data, version, proc):
         if version not in (1, 2):
@@ -109,14 +109,14 @@ class AnyVersion(Peer):
 
 @fault('pinned.version_one_only pinned.version_two_only')
 class BothVersions(Peer):
-    """a version that is off is spoken"""
+    """a disabled version is accepted"""
     speaks = (1, 2)
 
 
 @fault('versions.unknown_version versions.unknown_version_to_version_one',
        'pinned.version_one_only pinned.version_two_only')
 class AnotherRange(WrongError):
-    """VERS names one version more than there is"""
+    """VERS has one version too many"""
     codes = (wire.VERS,)
 
     @staticmethod
@@ -127,7 +127,7 @@ class AnotherRange(WrongError):
 @fault('versions.short_messages headers.version_one_short_messages',
        'credits.refused_messages_use_up_nothing versions.short_messages_use_up_nothing')
 class AnswersShort(Peer):
-    """less than 16 bytes get an error, and errors more than there is room for"""
+    """messages below 16 bytes get an error, and the server stops after 50 errors"""
     refused = 0
 
     def answers(self, data):
@@ -142,7 +142,7 @@ class AnswersShort(Peer):
 
 @fault('headers.unknown_proc headers.unknown_proc_alone headers.order_of_checks')
 class AnotherCode(WrongError):
-    """BAD_XDR in place of INVALID_PROC"""
+    """BAD_XDR instead of INVALID_PROC"""
     codes = (wire.INVALID_PROC,)
 
     @staticmethod
@@ -153,7 +153,7 @@ class AnotherCode(WrongError):
 @fault('headers.errors_end_with_their_arguments headers.unknown_proc',
        'options.option_without_info limits.one_argument_each')
 class LongErrors(Spoiler):
-    """a word behind an error"""
+    """an error has a trailing word"""
 
     @staticmethod
     def error(message):
@@ -163,7 +163,7 @@ class LongErrors(Spoiler):
 @fault('headers.discriminators headers.version_one_discriminators',
        'headers.errors_end_with_their_arguments credits.grant_in_errors')
 class AnyDiscriminator(Peer):
-    """a discriminator above 1 is taken for 0"""
+    """a discriminator above 1 is decoded as 0"""
 
     @staticmethod
     def decoded(data):
@@ -187,7 +187,7 @@ class AnyDiscriminator(Peer):
        'headers.headers_cut_within_a_word layout.rpc_header_in_a_chunk',
        'layout.rpc_header_in_a_chunk_in_version_one properties.counts_of_properties')
 class AnythingGoes(Peer):
-    """whatever is malformed gets a Reply"""
+    """malformed messages get a Reply"""
 
     def says(self, data, answers):
         return [(Rpc(m.xid, rpc.reply(m.xid), m.version, direction=REPLY), 0)
@@ -198,7 +198,7 @@ class AnythingGoes(Peer):
 @fault('headers.version_one_errors headers.version_one_two_xids',
        'headers.version_one_discriminators')
 class CodesOfVersionTwo(Spoiler):
-    """version 1 gets a code of version 2"""
+    """a message of version 1 gets an error code of version 2"""
 
     @staticmethod
     def error(message):
@@ -209,7 +209,7 @@ class CodesOfVersionTwo(Spoiler):
 
 @fault('headers.garbage_in_the_rpc')
 class RefusesRpcs(Peer):
-    """an error where the RPC Reply has one"""
+    """an RPC Reply with an error becomes a transport error"""
 
     def says(self, data, answers):
         return [(Error(m.xid, wire.SYSTEM), 0)
@@ -224,7 +224,7 @@ class RefusesRpcs(Peer):
        'headers.reply_with_a_call headers.version_one_silence headers.done',
        'pinned.answers_in_a_version_that_is_off silence.reply_with_the_xid_of_a_call')
 class AnswersAnswers(Peer):
-    """an error for what gets no answer"""
+    """messages that must not be answered get an error"""
 
     def answers(self, data):
         found = super().answers(data)
@@ -237,7 +237,7 @@ class AnswersAnswers(Peer):
 @fault('silence.updprop silence.second_connprop asked.a_feature_is_known_entirely',
        'properties.updprop_applies')
 class AnswersProperties(Peer):
-    """each CONNPROP gets an answer, and UPDPROP does too"""
+    """every CONNPROP and every UPDPROP gets an answer"""
 
     def to_properties(self, message):
         self.introduced = False
@@ -251,7 +251,7 @@ class AnswersProperties(Peer):
        'properties.several_wishes_at_once properties.rbsiz_that_is_large',
        'properties.any_readiness_for_callbacks versions.four_thousand_and_ninety_six')
 class AnswersTwice(Peer):
-    """each answer comes twice"""
+    """each answer is sent twice"""
 
     def says(self, data, answers):
         return [(m, 0) for m, _ in answers for _ in range(2)]
@@ -262,7 +262,7 @@ class AnswersTwice(Peer):
 @fault('credits.request_for_no_credit credits.request_for_no_credit_in_version_one',
        'versions.first_connprop properties.bitmaps_of_any_length')
 class GrantsWhatIsAsked(Peer):
-    """the grant is what the message asks for, and none is granted to CONNPROP"""
+    """the grant equals the request, and CONNPROP gets none"""
 
     def says(self, data, answers):
         return [(dataclasses.replace(m, credit=rpc.number_at(data, 8) if isinstance(m, Rpc) else 0),
@@ -271,7 +271,7 @@ class GrantsWhatIsAsked(Peer):
 
 @fault('credits.grant_in_errors properties.grant_in_connprop')
 class AnotherGrant(Spoiler):
-    """errors and CONNPROP bring another grant than Replies do"""
+    """errors and CONNPROP have another grant than Replies"""
 
     @staticmethod
     def reply(message):
@@ -282,7 +282,7 @@ class AnotherGrant(Spoiler):
        'credits.property_messages_take_no_credit credits.answers_are_for_their_calls',
        'chunks.many_read_segments_at_once properties.messages_as_long_as_a_receive')
 class LosesCalls(Peer):
-    """each eighth Call gets no answer, once a connection has had one"""
+    """every eighth answer is dropped"""
     count = 0
 
     def says(self, data, answers):
@@ -295,7 +295,7 @@ class LosesCalls(Peer):
 @fault('options.unknown_option options.option_without_info options.long_option',
        'options.option_of_several_pages options.option_with_a_payload')
 class NoOptions(WrongError):
-    """INVALID_PROC in place of INVALID_OPTION"""
+    """INVALID_PROC instead of INVALID_OPTION"""
     codes = (wire.INVALID_OPTION,)
 
     @staticmethod
@@ -305,7 +305,7 @@ class NoOptions(WrongError):
 
 @fault('properties.what_the_server_says')
 class PropertyTwice(Peer):
-    """CONNPROP has a property twice"""
+    """CONNPROP contains a property twice"""
 
     def properties(self):
         return super().properties() + [Prop(wire.BRS, wire.BRS_INLINE)]
@@ -314,7 +314,7 @@ class PropertyTwice(Peer):
 @fault('properties.messages_as_long_as_a_receive options.option_of_several_pages',
        'properties.unknown_property_of_several_pages')
 class AnnouncesMore(Peer):
-    """the Receives are half of what CONNPROP has"""
+    """the Receives have half the size that CONNPROP announces"""
     loses = True
 
     def properties(self):
@@ -323,7 +323,7 @@ class AnnouncesMore(Peer):
 
 @fault('properties.connprop_as_an_option properties.reqprop_as_an_option')
 class OneSpelling(Spoiler):
-    """an option is answered with what is none"""
+    """the answer to an option is not an option"""
 
     @staticmethod
     def properties_said(message):
@@ -334,7 +334,7 @@ class OneSpelling(Spoiler):
        'properties.bad_property_as_an_option properties.bad_wish',
        'properties.nothing_of_a_bad_message_applies')
 class AnyValue(Peer):
-    """a property that does not decode is taken"""
+    """a malformed property is accepted"""
 
     @staticmethod
     def value(prop):
@@ -345,7 +345,7 @@ class AnyValue(Peer):
        'properties.a_wish_changes_nothing_of_the_other_side',
        'properties.wishes_before_connprop properties.wishes_for_a_small_size')
 class LosesWishes(Spoiler):
-    """the first wish is in none of the three sets"""
+    """the first request is in none of the three sets"""
 
     @staticmethod
     def properties_said(message):
@@ -358,7 +358,7 @@ class LosesWishes(Spoiler):
 @fault('properties.unknown_wishes properties.wishes_for_a_size properties.wishes_twice',
        'properties.a_rejected_wish_leaves_the_receives asked.what_is_announced_is_in_force')
 class GrantsWishes(Peer):
-    """each wish is done"""
+    """each request is done"""
     loses = True
 
     def wishes(self, props):
@@ -370,7 +370,7 @@ class GrantsWishes(Peer):
        'chunks.replies_of_a_client_without_properties',
        'connection.default_threshold_of_version_one connection.sizes_are_of_one_connection')
 class LongSends(Peer):
-    """Sends are longer than the client has room for"""
+    """Sends are longer than the client's Receives"""
 
     def to_call(self, call):
         self.rooms = {1: 8192, 2: 8192}
@@ -381,7 +381,7 @@ class LongSends(Peer):
        'properties.unknown_properties properties.property_longer_than_its_type',
        'connection.sizes_are_of_one_connection')
 class ShortSends(Peer):
-    """Sends are never longer than the least"""
+    """Sends never exceed the minimum size"""
 
     def to_call(self, call):
         self.rooms = {1: 1024, 2: 4096}
@@ -404,7 +404,7 @@ class LosesWriteList(Spoiler):
 
 @fault('chunks.reply_chunk_is_not_needed')
 class ReturnsReplyChunk(Peer):
-    """a Reply chunk that is not used comes back"""
+    """an unused Reply chunk is returned"""
 
     def says(self, data, answers):
         return [(m.but(reply=(Segment(1, 0),)) if isinstance(m, Rpc) and m.proc == MSG else m, h)
@@ -413,7 +413,7 @@ class ReturnsReplyChunk(Peer):
 
 @fault('chunks.no_padding')
 class WritesPadding(Peer):
-    """padding goes to the Write chunk"""
+    """the Write chunk contains padding"""
 
     def write(self, data, segments):
         used = super().write(data, segments)
@@ -426,7 +426,7 @@ class WritesPadding(Peer):
 @fault('chunks.write_chunk chunks.write_chunk_version_one chunks.reply_chunk_is_needed',
        'chunks.reply_chunk_of_version_one')
 class AnotherLength(Peer):
-    """chunks come back with the lengths that they had"""
+    """chunks are returned with their original lengths"""
 
     def write(self, data, segments):
         super().write(data, segments)
@@ -438,7 +438,7 @@ class AnotherLength(Peer):
        'chunks.readdir_in_the_reply_chunk chunks.what_is_done_once_and_a_long_reply',
        'chunks.what_is_done_once_and_a_long_reply_in_version_one')
 class WritesNothing(Peer):
-    """no data are written, and the lengths are those of the data"""
+    """no data are written, but the lengths are correct"""
 
     def write(self, data, segments):
         return super().write(bytes(len(data)), segments)
@@ -446,7 +446,7 @@ class WritesNothing(Peer):
 
 @fault('chunks.reply_too_long chunks.write_chunk_too_small')
 class NeedsLess(WrongError):
-    """codes 7 and 8 name too few bytes"""
+    """codes 7 and 8 have too small a length"""
     codes = (wire.WRITE_RESOURCE, wire.REPLY_RESOURCE)
 
     @staticmethod
@@ -457,7 +457,7 @@ class NeedsLess(WrongError):
 @fault('chunks.call_in_memory chunks.call_in_memory_version_one chunks.empty_segments',
        'chunks.read_chunk chunks.read_chunk_version_one')
 class ReadsOneSegment(Peer):
-    """a Read chunk has one segment"""
+    """only the first segment of a Read chunk is read"""
 
     def contents(self, call):
         first = {}
@@ -469,7 +469,7 @@ class ReadsOneSegment(Peer):
 @fault('chunks.read_chunk chunks.read_chunk_version_one chunks.read_chunk_without_padding',
        'chunks.nomsg_with_a_read_chunk')
 class AnotherPosition(Peer):
-    """a Read chunk goes a word before its position"""
+    """a Read chunk is inserted one word before its position"""
 
     def contents(self, call):
         return super().contents(call.but(reads=tuple(
@@ -478,7 +478,7 @@ class AnotherPosition(Peer):
 
 @fault('layout.lacks_its_last_word layout.lacks_its_last_word_in_version_one')
 class FillsUp(Peer):
-    """a Call in memory has a word more than it is said to have"""
+    """a Position-Zero chunk has an additional word"""
 
     def contents(self, call):
         found = super().contents(call)
@@ -489,7 +489,7 @@ class FillsUp(Peer):
        'limits.as_many_write_chunks_as_there_may_be limits.as_many_segments_as_there_may_be',
        'limits.as_many_segments_of_a_read_chunk limits.segments_of_several_chunks')
 class AnotherLimit(WrongError):
-    """codes 4 to 6 name one more than the server takes"""
+    """codes 4 to 6 have a limit that is too large by 1"""
     codes = (wire.READ_CHUNKS, wire.WRITE_CHUNKS, wire.SEGMENTS)
 
     @staticmethod
@@ -500,7 +500,7 @@ class AnotherLimit(WrongError):
 @fault('limits.too_many_read_chunks limits.too_many_write_chunks',
        'limits.too_many_segments_of_a_write_chunk limits.too_many_segments_of_a_read_chunk')
 class LowerLimit(AnotherLimit):
-    """codes 4 to 6 name one less than the server takes"""
+    """codes 4 to 6 have a limit that is too small by 1"""
     loses = True
 
     @staticmethod
@@ -512,7 +512,7 @@ class LowerLimit(AnotherLimit):
        'limits.too_many_segments_of_a_read_chunk limits.one_argument_each',
        'limits.a_call_that_is_too_large limits.as_many_segments_of_a_call')
 class BeyondItsLimits(WrongError):
-    """what is beyond the server gets BAD_XDR"""
+    """messages beyond the server's limits get BAD_XDR"""
     codes = range(wire.READ_CHUNKS, wire.SYSTEM + 1)
 
     @staticmethod
@@ -524,7 +524,7 @@ class BeyondItsLimits(WrongError):
 
 @fault('connection.private_data_of_version_two connection.private_data_of_version_one')
 class ReservedFlag(Peer):
-    """a flag of the private data is set that is reserved"""
+    """a reserved flag of the private data is set"""
     private = dataclasses.replace(Peer.private, flags=3)
 
 
@@ -536,7 +536,7 @@ class SmallSizes(Peer):
 
 @fault('connection.the_server_does_not_speak_first')
 class SpeaksFirst(Peer):
-    """the server speaks first"""
+    """the server sends the first message"""
 
     def begins(self):
         self.endpoint.post(wire.connprop(1).encode())
@@ -544,7 +544,7 @@ class SpeaksFirst(Peer):
 
 @fault('connection.no_call_from_the_server_unasked')
 class CallsUnasked(Peer):
-    """a Call of the server comes with each Reply"""
+    """the server sends a Call with each Reply"""
 
     def says(self, data, answers):
         number = rpc.number_at(data.ljust(16), 0) ^ 0x40000000
@@ -556,7 +556,7 @@ class CallsUnasked(Peer):
        'connection.private_data_are_optional',
        'connection.no_invalidation_when_the_flag_is_clear')
 class InvalidatesAnyway(Spoiler):
-    """a handle is invalidated that was not nominated"""
+    """another handle than the nominated one is invalidated"""
 
     def instead(self, data, message, handle):
         handles = self.handles(data)
@@ -580,7 +580,7 @@ class InvalidatesTheFirst(InvalidatesAnyway):
 
 @fault('invalidation.none_with_an_error headers.errors_end_with_their_arguments')
 class InvalidatesWithErrors(Spoiler):
-    """an error comes with invalidation"""
+    """an error invalidates a handle"""
 
     def instead(self, data, message, handle):
         if isinstance(message, Error) and len(data) >= 24:
@@ -590,7 +590,7 @@ class InvalidatesWithErrors(Spoiler):
 
 @fault('lost.a_write_with_immediate')
 class TakesImmediates(Peer):
-    """an RDMA Write with Immediate is passed over"""
+    """an RDMA Write with Immediate is ignored"""
 
     def takes_message(self, data, immediate):
         if not immediate:
@@ -599,7 +599,7 @@ class TakesImmediates(Peer):
 
 @fault('lost.an_rdma_read_is_refused lost.an_rdma_write_is_refused lost.a_send_is_refused')
 class CostsForEver(Peer):
-    """a Call that has cost two connections may cost a third one"""
+    """a Call that ended two connections can end a third one"""
     loses = True
 
     def to_call(self, call):
@@ -609,7 +609,7 @@ class CostsForEver(Peer):
 
 @fault('held.reads_without_response')
 class HoldsOn(Peer):
-    """a connection that gets no response goes on"""
+    """a connection without a response stays"""
     idle = 100
 
     def takes_message(self, data, immediate):

@@ -131,7 +131,7 @@ def run(case, talk):
 
 def why_not(case, target):
     if case.version not in target.versions:
-        return f'the peer does not speak version {case.version}'
+        return f'the peer does not support version {case.version}'
     if 'export' in case.needs and not target.root:
         return 'no --export'
     if 'gss' in case.needs and not target.gss:

@@ -89,7 +89,7 @@ class Session:
         Returns the NFSv3 handle of a file for which this client has a delegation.
 
         The server gives no delegation before its probe of the callback path has been answered,
-        nor for a file that it remembers as recalled, so this tries other files.
+        nor for a recently recalled file, so this tries other files.
         """
         for turn in range(tries):
             if turn % 8 == 0:

@@ -170,15 +170,15 @@ class Server:
     def probe(self):
         """Returns the first message of a client of version 2: its CONNPROP."""
         got = self.receive()
-        check(got is not None, 'the client says nothing')
+        check(got is not None, 'the client sends nothing')
         if got.message.version != 2:
-            raise NotApplicable('the client does not speak version 2')
+            raise NotApplicable('the client does not support version 2')
         return got
 
     def any_version(self):
         """Accepts a client of either version."""
         got = self.receive()
-        check(got is not None, 'the client says nothing')
+        check(got is not None, 'the client sends nothing')
         self.held = got
         if got.message.version == 2:
             self.negotiate()
@@ -234,7 +234,7 @@ class Server:
             else:
                 check(not isinstance(got.message, wire.Error), f'{got.message}')
                 self.others.append(got.message)
-        raise Failure(f'what was waited for did not come in {patience} s')
+        raise Failure(f'no matching Call within {patience} s')
 
     def ends(self, patience):
         """Whether the command ends, which takes a while after the end of the connection."""
@@ -248,7 +248,7 @@ class Server:
         """Accepts the next connection, on which the client may send CONNPROP or not."""
         self.accept()
         got = self.receive()
-        check(got is not None, 'the client says nothing')
+        check(got is not None, 'the client sends nothing')
         self.held = got
         if not isinstance(got.message, Rpc):
             self.negotiate()

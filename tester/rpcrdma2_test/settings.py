@@ -14,7 +14,7 @@ TABLE = {
     'calls': ('server', 'the same, and the command ends when the Calls have ended'),
     'credits': ('server', 'maximum of credits of a connection'),
     'expire': ('server', 'the owner of a client of NFSv4, whose state the server forgets'),
-    'exports': ('server', '"unknown": the server cannot find out what it exports'),
+    'exports': ('server', '"unknown": the server cannot look up its exports'),
     'gss_context': ('server', 'the handle, in hex, of an RPCSEC_GSS context that the server '
                     'has to accept, with any key'),
     'pin': ('client', "the only version that the client may use with the tester's $PORT; a "

@@ -10,12 +10,12 @@ from .wire import BRS, BRS_NONE, CALL, NOMSG, RBSIZ, Error, Prop
 
 @fault('client_backward.as_many_calls_as_are_granted client_backward.calls_after_a_reconnect')
 class FewReceives(Visitor):
-    """there are fewer Receives than Calls that are granted"""
+    """the grant exceeds the number of Receives"""
     receives = 8
     loses = True
 
     def to_call(self, call):
-        # A Receive that comes back between two of these Calls would hide the fault.
+        # A Receive that is reposted between two of these Calls would hide the fault.
         self.endpoint.keep_receives()
         return super().to_call(call)
 
@@ -24,7 +24,7 @@ class FewReceives(Visitor):
        'client_fallback.lost_during_the_probe client_backward.calls_after_a_reconnect',
        'client_refused.one_of_three')
 class StaysAway(Visitor):
-    """a connection that has ended is not followed by another one"""
+    """the client does not reconnect"""
     loses = True
 
     def leave(self, version):
@@ -45,7 +45,7 @@ class AnotherXidAgain(Visitor):
 
 @fault('client_negotiation.private_data')
 class FlagOfAnother(Visitor):
-    """a flag of the private data is set that is reserved"""
+    """a reserved flag of the private data is set"""
     private = faults.ReservedFlag.private
 
 
@@ -54,7 +54,7 @@ class FlagOfAnother(Visitor):
 @fault('client_negotiation.version_one_after_err_vers client_negotiation.use_of_version_one',
        'client_negotiation.version_one_in_err_vers client_negotiation.no_common_version')
 class IgnoresErrVers(Visitor):
-    """ERR_VERS has no answer, and version 2 goes on"""
+    """ERR_VERS is ignored, and version 2 stays in use"""
 
     def version_refused(self, message):
         self.settled = True
@@ -64,7 +64,7 @@ class IgnoresErrVers(Visitor):
        'client_negotiation.version_one_in_err_vers client_fallback.lost_each_time',
        'client_refused.invalid_proc_for_the_first')
 class VersionTwoAgain(Visitor):
-    """when version 1 is settled the third Call is in version 2"""
+    """the third Call is in version 2 although version 1 is in use"""
     count = 0
 
     def form(self, task):
@@ -75,7 +75,7 @@ class VersionTwoAgain(Visitor):
 
 @fault('client_codes.answers_in_another_version')
 class AnyVersionOfReply(Visitor):
-    """an answer ends an RPC in whichever version it is"""
+    """an answer in another version ends the RPC"""
 
     def answered(self, message, number, version):
         return super().answered(message, number, self.version)
@@ -85,7 +85,7 @@ class AnyVersionOfReply(Visitor):
 
 @fault('client_negotiation.what_the_client_says')
 class WrongConnprop(Visitor):
-    """CONNPROP has a property twice"""
+    """CONNPROP contains a property twice"""
 
     def properties(self):
         return [*super().properties(), Prop(RBSIZ, self.receive_size)]
@@ -112,18 +112,18 @@ class BeyondRbsiz(Visitor):
 
 @fault('client_properties.nothing_of_a_bad_update_applies client_errors.bad_properties')
 class TakesAnyValue(faults.AnyValue, Visitor):
-    """a property that does not decode is taken"""
+    """a malformed property is accepted"""
 
 
 @fault('client_errors.wishes')
 class LosesAWish(faults.LosesWishes, Visitor):
-    """the first wish is in none of the three sets"""
+    """the first request is in none of the three sets"""
 
 
 @fault('client_errors.odd_properties client_backward.a_feature_is_known_entirely',
        'client_properties.experimental_properties')
 class AnswersUpdates(faults.AnswersProperties, Visitor):
-    """each CONNPROP gets an answer, and UPDPROP does too"""
+    """every CONNPROP and every UPDPROP gets an answer"""
 
 
 # Credits and xids
@@ -131,7 +131,7 @@ class AnswersUpdates(faults.AnswersProperties, Visitor):
 @fault('client_calls.calls_within_the_grant client_calls.a_grant_wakes_calls',
        'client_calls.one_of_several_before_the_first_grant')
 class BeyondTheGrant(Visitor):
-    """as many Calls are under way as there are"""
+    """the grant does not limit the outstanding Calls"""
 
     def credits(self):
         return 100
@@ -139,7 +139,7 @@ class BeyondTheGrant(Visitor):
 
 @fault('client_calls.calls_within_the_grant client_calls.a_grant_wakes_calls')
 class XidTwice(Visitor):
-    """a Call has the xid of another one that is under way"""
+    """two outstanding Calls have the same xid"""
 
     def form(self, task):
         task.number = self.tasks[0].number
@@ -148,7 +148,7 @@ class XidTwice(Visitor):
 
 @fault('client_negotiation.what_is_no_answer client_errors.reply_with_another_xid')
 class TakesAnyReply(Visitor):
-    """an answer with whatever xid is one to CONNPROP, or to the Call that waits longest"""
+    """any answer is matched with CONNPROP or with the oldest Call, regardless of its xid"""
 
     def of_number(self, number):
         return next((t for t in self.tasks if t.call and t.results is None), None)
@@ -159,7 +159,7 @@ class TakesAnyReply(Visitor):
 
 @fault('client_errors.a_call_is_no_reply')
 class TakesCalls(Visitor):
-    """a Call with the xid of an RPC is a Reply"""
+    """a Call with the xid of an RPC is handled as its Reply"""
 
     @staticmethod
     def is_reply(_message):
@@ -177,7 +177,7 @@ class TakesCalls(Visitor):
 @fault('client_errors.system client_errors.bad_xdr client_errors.unknown_code',
        'client_errors.read_chunks client_codes.segments client_refused.bad_xdr_for_the_first')
 class IgnoresErrors(Visitor):
-    """RDMA2_ERROR ends no RPC"""
+    """RDMA2_ERROR does not end the RPC"""
 
     def refused_call(self, task, message):
         """Ignores the error and continues to wait."""
@@ -186,7 +186,7 @@ class IgnoresErrors(Visitor):
 @fault('client_errors.system client_errors.bad_xdr client_errors.reply_resource_again',
        'client_errors.write_resource_again client_refused.bad_xdr_for_the_first')
 class SendsAgain(Visitor):
-    """a Call that was refused is sent again, each time"""
+    """a refused Call is always sent again"""
 
     def refused_call(self, task, message):
         self.release(task)
@@ -195,7 +195,7 @@ class SendsAgain(Visitor):
 
 @fault('client_codes.what_was_learnt_is_kept client_resends.no_write_chunks_is_kept')
 class Forgets(Visitor):
-    """what an error has taught holds for one Call"""
+    """a limit from an error applies to one Call only"""
 
     def ended(self, task, message):
         super().ended(task, message)
@@ -206,7 +206,7 @@ class Forgets(Visitor):
 @fault('client_errors.errors_for_nothing client_errors.unknown_option',
        'client_errors.what_is_no_message client_errors.odd_properties')
 class AnswersAll(Visitor):
-    """an error for what gets no answer"""
+    """messages that must not be answered get an error"""
 
     def answered(self, message, number, version):
         if not super().answered(message, number, version):
@@ -221,7 +221,7 @@ class AnswersAll(Visitor):
 @fault('client_backward.a_call_of_a_server_without_brs client_errors.a_call_to_the_client',
        'client_backward.as_many_calls_as_are_granted client_codes.chunks_of_a_call')
 class AnswersNoCall(Visitor):
-    """a Call of the server has no answer"""
+    """a Call of the server gets no answer"""
 
     def to_call(self, call):
         return []
@@ -255,7 +255,7 @@ class InlinePadding(Visitor):
 @fault('client_calls.handles_die_with_their_rpc client_codes.memory_of_a_refused_write',
        'client_codes.memory_of_a_refused_read')
 class KeepsMemory(Visitor):
-    """memory stays exposed when its RPC ends, or is sent again"""
+    """the memory of an RPC stays exposed after its end or its repetition"""
 
     def release(self, task):
         task.regions = []
@@ -263,7 +263,7 @@ class KeepsMemory(Visitor):
 
 @fault('client_calls.invalidation_of_one_handle')
 class BelievesAll(Visitor):
-    """when the server has invalidated one handle of an RPC the others stay valid"""
+    """after the server invalidated one handle of an RPC, the others stay valid"""
 
     def release(self, task):
         if self.invalidated is None:
@@ -273,7 +273,7 @@ class BelievesAll(Visitor):
 
 @fault('client_calls.every_call_is_well_formed client_calls.nominated_handles_are_of_one_rpc')
 class NominatesAnyHandle(Visitor):
-    """a handle is nominated that is none of the Call"""
+    """the Call nominates a handle that it does not contain"""
 
     def form(self, task):
         call = super().form(task)
@@ -299,7 +299,7 @@ class NoReplyChunk(Visitor):
 
 @fault('client_calls.only_data_go_in_chunks')
 class ChunksForAll(Visitor):
-    """what is no data goes in Read chunks, too"""
+    """Read chunks also contain arguments that are not data"""
 
     def all(self, *tasks):
         for task in tasks:
@@ -311,7 +311,7 @@ class ChunksForAll(Visitor):
 @fault('client_errors.reply_with_a_read_list client_errors.reply_with_a_bad_list',
        'client_errors.nomsg_without_a_reply_chunk client_errors.foreign_reply_chunk')
 class PassesOver(Visitor):
-    """a Reply that breaks the protocol ends no RPC"""
+    """a Reply that violates the protocol does not end the RPC"""
 
     def ended(self, task, message):
         if message and (isinstance(message, Error) or not message.reads and

@@ -3,7 +3,7 @@
 Requests and announcements of a server during a connection.
 
 --set makes the server's Sends smaller and larger. A server whose Sends are smaller than the
-client's Receives does not need such large Receives: it may ask for smaller ones, with one
+client's Receives does not need such large Receives: it may request smaller ones, with one
 request at a time.
 """
 
@@ -29,24 +29,24 @@ def change(t, num_bytes):
 
 
 def begin(t):
-    """Makes the server ask a client with Receives of LARGE for SMALL; returns the REQPROP."""
+    """Makes the server request SMALL from a client with Receives of LARGE; returns the REQPROP."""
     t.announce(Prop(RBSIZ, LARGE))
     got = change(t, SMALL)
     if got is None:
-        raise NotApplicable('the server asks for nothing')
+        raise NotApplicable('the server requests nothing')
     check(isinstance(got, Properties) and got.proc == REQPROP, f'{got}')
     check([(p.which, p.word) for p in got.sets[0]] == [(RBSIZ, SMALL)], f'{got.sets}')
     return got
 
 
 def asks(t, num_bytes, want):
-    """With Sends of this size the server has to ask for Receives of `want`, or for nothing."""
+    """With Sends of this size the server has to request Receives of `want`, or nothing."""
     got = change(t, num_bytes)
     if want is None:
-        check(got is None, f'the server says {got}')
+        check(got is None, f'the server sends {got}')
     else:
         check(isinstance(got, Properties) and got.proc == REQPROP and
-              got.values[RBSIZ].word == want, f'{want} bytes wanted, not {got}')
+              got.values[RBSIZ].word == want, f'a request for {want} bytes expected, not {got}')
 
 
 def answered_with(t, answer, at_large=None, at_largest=None):
@@ -59,7 +59,7 @@ def answered_with(t, answer, at_large=None, at_largest=None):
 
 @case('C-040 C-052', needs='set')
 def done(t):
-    """After a request that is done, the server asks for larger Receives when its Sends grow"""
+    """After a request that is done, the server requests larger Receives when its Sends grow"""
     answered_with(t, lambda xid: resprop(xid, {0}), at_large=LARGE)
 
 
@@ -115,13 +115,13 @@ def a_bad_answer(t):
 
 @case('S17', needs='set')
 def another_xid(t):
-    """A RESPROP with another xid is not an answer: the server asks for nothing else"""
+    """A RESPROP with another xid is not an answer: the server requests nothing else"""
     answered_with(t, lambda xid: resprop(xid ^ 1, {0}))
 
 
 @case('S16', needs='set')
 def no_answer(t):
-    """One request at a time: without an answer the server asks for nothing else"""
+    """One request at a time: without an answer the server requests nothing else"""
     begin(t)
     asks(t, LARGE, None)
     asks(t, LARGEST, None)
@@ -130,7 +130,7 @@ def no_answer(t):
 
 @case('C-034', needs='set export')
 def a_wish_for_less_binds(t):
-    """A server that has asked for smaller Receives has no larger Sends, until it is rejected"""
+    """After a request for smaller Receives the server has no larger Sends, until it is rejected"""
     handle = t.file(bytes(range(250)) * 40)
     message = t.call(rpc.READ, rpc.read_arguments(handle, 10000))
     got = begin(t)
@@ -183,9 +183,9 @@ def told(t):
     t.announce(MARK)
     got = change(t, SMALL)
     if got is None:
-        raise NotApplicable('the server tells nothing')
+        raise NotApplicable('the server announces nothing')
     check(got.proc == UPDPROP and got.values[LARGEST_SEND].word == SMALL, f'{got}')
-    check(change(t, LARGE) is None, 'a second one')
+    check(change(t, LARGE) is None, 'a second announcement within a second')
     t.alive()                                   # an UPDPROP may be in flight until here
     time.sleep(1.1)
     message = t.null()
@@ -211,10 +211,10 @@ def told_when_it_has_arrived(t):
     got = [t.receive().message for _ in range(2)]
     check(got[0].xid == first.xid, f'{got}')
     if not isinstance(got[1], Properties):
-        raise NotApplicable('the server tells nothing')
+        raise NotApplicable('the server announces nothing')
     check(got[1].values[LARGEST_SEND].word == SMALL, f'{got}')
     got = t.receive().message
-    check(isinstance(got, Rpc) and got.xid == second.xid, f'told again: {got}')
+    check(isinstance(got, Rpc) and got.xid == second.xid, f'a second announcement: {got}')
     time.sleep(1 + scaled(0.5))
     t.send(third)
     got = [t.receive().message for _ in range(2)]
@@ -224,12 +224,12 @@ def told_when_it_has_arrived(t):
 
 @case('S14 C-059', needs='set export')
 def told_before_it_holds(t):
-    """A client with the mark learns of smaller Sends before they refuse a Reply"""
+    """The server announces smaller Sends to a client with the mark before it refuses a Reply"""
     handle = t.file(bytes(6000))
     t.announce(MARK, Prop(RBSIZ, LARGE), nochg={0})
     got = change(t, SMALL)
     if got is None:
-        raise NotApplicable('the server tells nothing')
+        raise NotApplicable('the server announces nothing')
     check(got.proc == UPDPROP and got.values[LARGEST_SEND].word == SMALL, f'{got}')
     t.set('send_size', 4096)                    # the server has just sent an announcement
     told = False
@@ -242,13 +242,13 @@ def told_before_it_holds(t):
             check(told, f'{got}')
             got = t.receive().message
         refused = isinstance(got, Error) and got.code == REPLY_RESOURCE
-        check(refused == told, f'told: {told}, and {got}')
-    check(told, 'the client is told nothing')
+        check(refused == told, f'announced: {told}, and {got}')
+    check(told, 'the server announces nothing')
 
 
 @case('C-027 C-032 C-059')
 def what_is_announced_is_in_force(t):
-    """Messages as long as the last RBSIZ that the server has announced are answered"""
+    """Messages of the last RBSIZ that the server has announced are answered"""
     first = size = t.receive_size(LARGE)
     t.again(size=LARGEST, receives=64)
     t.announce(Prop(RBSIZ, LARGE))

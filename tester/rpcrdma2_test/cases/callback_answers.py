@@ -37,8 +37,8 @@ def ended_by(t, call, answer):
     """The answer has to end the callback, which nfsd then repeats."""
     t.send(answer)
     again = next_call(t)
-    check(again is not None, f'nothing comes of {answer}')
-    check(again.number != call.number, 'the same Call once more')
+    check(again is not None, f'no Call after {answer}')
+    check(again.number != call.number, 'the same Call again')
     t.alive()
     return again
 
@@ -194,7 +194,7 @@ def a_grant_of_none_in_version_one(t):
 def version_of_the_last_call(t):
     """The server uses the version of the client's last Call"""
     if t.target.versions != (1, 2):
-        raise NotApplicable('the server speaks one version')
+        raise NotApplicable('the server supports one version only')
     session, call = begin(t)
     end(t, call)
     handle = session.delegated()

@@ -30,7 +30,7 @@ def bound(t, takes):
     try:
         binds(t)
     except rpc.RpcError as error:
-        raise NotApplicable('the server is not the one of kunit/echo') from error
+        raise NotApplicable('the server is not kunit/echo') from error
 
 
 def small(call):

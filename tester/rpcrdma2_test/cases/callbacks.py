@@ -18,7 +18,7 @@ def answer(t, call, **fields):
 def is_satisfied(t):
     got = t.receive(0.5)
     while got is not None:
-        check(got.message.direction == REPLY, f'the server asks again: {got.message}')
+        check(got.message.direction == REPLY, f'the server repeats its Call: {got.message}')
         got = t.receive(0.3)
     t.alive()
 

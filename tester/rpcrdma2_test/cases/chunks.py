@@ -105,9 +105,10 @@ def long_reply(t):
     results = rpc.results(region.read(length))
     at = rpc.post_op_attr(results, 4) + 8
     check(rpc.opaque_at(results, at) == DATA, 'other data')
-    check(len(results) == at + 4 + len(DATA), 'more is said to be written than the Reply')
+    check(len(results) == at + 4 + len(DATA), 'the lengths of the segments exceed the Reply')
     check(number_at(region.read(4), 0) == message.number, 'another xid in memory')
-    check(not any(region.read(8192 - length, length)), 'more was written than is said')
+    check(not any(region.read(8192 - length, length)),
+          'more bytes written than the segments have')
 
 
 def directory_and_long_reply(t):
@@ -123,7 +124,7 @@ def directory_and_long_reply(t):
         [(nfs4.PUTROOTFH, b''), (nfs4.REMOVE, opaque(name))], 0), vers=4))
     check(number_at(results, 0) == 0 and number_at(results, 8) == len(many),
           f'status {number_at(results, 0)} after {number_at(results, 8)} operations')
-    check(number_at(gone.results, 0) == 0, 'there is no directory')
+    check(number_at(gone.results, 0) == 0, 'the server has not created the directory')
 
 
 @case('E-25 C-093', needs='export')

@@ -204,7 +204,7 @@ def called_at(t, operation):
     t.negotiate()
     call = t.serve(session_of(operation))
     if call is None:
-        raise NotApplicable('the command asks for no session')
+        raise NotApplicable('the command creates no session')
     back = call_of_the_server(t)
     t.send(back)
     got = answer(t)

@@ -57,7 +57,7 @@ def larger_receives(t):
     """Calls that fit the server's RBSIZ are inline"""
     calls = [c for c in watch(t, 16384) if c.version == 2]
     if not calls:
-        raise NotApplicable('the client does not speak version 2')
+        raise NotApplicable('the client does not support version 2')
     check(all(c.proc != NOMSG for c in calls), 'a Call in memory that would fit')
 
 
@@ -127,7 +127,7 @@ def frozen_properties(t):
 
 @case('E-12', plays='server')
 def write_list_of_a_reply_without_data(t):
-    """A failed READ ends, whatever the Write list of its Reply contains"""
+    """A failed READ ends, regardless of the Write list in its Reply"""
     t.any_version()
     call = t.serve(lambda c: c.writes)
     if call is None:
@@ -184,7 +184,7 @@ def one_of_several_before_the_first_grant(t):
     several_under_way(t)
     t.accept()
     got = t.receive()
-    check(got is not None, 'nothing comes on the new connection')
+    check(got is not None, 'no Call on the new connection')
     if not isinstance(got.message, Rpc):
         t.send(Error(got.message.xid, wire.INVALID_OPTION, credit=32))
         got = t.receive()
@@ -211,7 +211,7 @@ def a_grant_wakes_calls(t):
     t.negotiate()
     first = t.serve(lambda c: c.body.endswith((rpc.opaque(b'x'), rpc.opaque(b'y'))))
     if first is None:
-        raise NotApplicable('the command makes no two Calls at once')
+        raise NotApplicable('the command makes no concurrent Calls')
     check(t.receive(0.5) is None, 'two Calls, 1 granted')
     t.grant = 4
     t.send(wire.connprop(t.xid(), [Prop(RBSIZ, t.own)], [0], credit=t.grant))

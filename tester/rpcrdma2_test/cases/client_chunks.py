@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 Calls of a server with chunks, to a client that accepts them: the RPC program of kunit/echo. The
-client's service verifies the data of Calls that ask for it.
+client's service verifies the data of Calls that request it.
 """
 
 import struct
@@ -72,7 +72,7 @@ def begun(t):
     """The same, after the version has been negotiated."""
     bind = t.next_call()
     if rpc.number_at(bind.body, 12) != PROGRAM:
-        raise NotApplicable('the client is not the one of kunit/echo')
+        raise NotApplicable('the client is not kunit/echo')
     t.answer(bind, rpc.reply(bind.number))
     call, endpoint = t.next_call(), t.endpoint
     yield

@@ -14,7 +14,7 @@ def asked(t):
     """Returns the client's CONNPROP on a new connection."""
     said = t.probe().message
     if not isinstance(said, Properties):
-        raise NotApplicable('the client asks by an RPC')
+        raise NotApplicable('the client probes by an RPC')
     return said
 
 
@@ -98,7 +98,7 @@ def version_one_when_it_can_connect(t):
 
 @case('C-060 S37', plays='server')
 def plainly_when_it_can_connect(t):
-    """Nor as one without experimental properties: the next connection begins without them"""
+    """A rejected request is no attempt without experimental properties: the next one is"""
     refused_once(t, lambda said: Error(said.xid, BAD_XDR))
     plain_probe(t)
     t.goes_on(2)

@@ -64,7 +64,7 @@ def known_for_an_hour(t, manners, *numbers):
             t.does('work')
         t.does('look')
         found = asked(t)
-        check(found == number, f'asked {found} times, not {number}, after {seconds} s')
+        check(found == number, f'{found} probes, not {number}, after {seconds} s')
     t.does('unmount')
 
 

@@ -57,16 +57,16 @@ def overheard(t, answer):
 @case('S45', plays='server', many=True)
 def in_plain_text(t):
     """Without encryption an impostor can read the name of a symlink"""
-    check(SECRET in overheard(t, refusal), 'it has not read the name')
+    check(SECRET in overheard(t, refusal), 'the eavesdropper has not read the name')
 
 
 @case('S45', plays='server', many=True)
 def encrypted_and_refused(t):
     """With encryption it cannot when the RPC is repeated because of an error"""
-    check(SECRET not in overheard(t, refusal), 'it has read the name')
+    check(SECRET not in overheard(t, refusal), 'the eavesdropper has read the name')
 
 
 @case('S45', plays='server', many=True)
 def encrypted_and_junk(t):
     """With encryption it cannot when the RPC is repeated because of a Reply without RPC header"""
-    check(SECRET not in overheard(t, junk), 'it has read the name')
+    check(SECRET not in overheard(t, junk), 'the eavesdropper has read the name')

@@ -197,7 +197,7 @@ def wishes_as_an_option(t):
 
 @case('S52 C-049', plays='server')
 def wishes_as_an_option_that_is_a_reply(t):
-    """REQPROP spelled as an option is answered whatever its direction is"""
+    """REQPROP spelled as an option is answered regardless of its direction"""
     answers_a_wish(t, wire.REPLY, as_option=True)
 
 
@@ -261,7 +261,7 @@ def questions(t):
 
 def next_question(t):
     got = t.receive(1)
-    check(got is not None, 'the client asks for nothing')
+    check(got is not None, 'the client requests nothing')
     return is_question(got.message)
 
 
@@ -275,7 +275,7 @@ def asks(t, answer, limit, again=True):
     """
     Answers the client's requests of a server with Receives of OWN.
 
-    The client asks for SMALL, and, when its Sends may be LARGE, for more. `again` is whether
+    The client requests SMALL, and more if its Sends may be LARGE. `again` is whether
     there is a second request.
     """
     t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE), frozen=False)
@@ -393,7 +393,7 @@ def no_wish_for_what_is_frozen(t):
     for num_bytes in (SMALL, LARGE):
         begun = round_begins(t)
         t.set('send_size', num_bytes)
-        check(t.receive(0.3) is None, 'the client says something')
+        check(t.receive(0.3) is None, 'the client sends a message')
         bounded(t, begun, min(num_bytes, OWN))
     ends(t)
     check(not t.others, f'{t.others}')
@@ -410,8 +410,8 @@ def place_of_a_wish(t):
     t.answer(begun)
     first = t.serve(lambda c: c.body.endswith((rpc.opaque(b'x'), rpc.opaque(b'y'))))
     if first is None:
-        raise NotApplicable('the command makes no two Calls at once')
-    check(t.receive(0.5) is None, 'two Calls beside a wish, 2 granted')
+        raise NotApplicable('the command makes no concurrent Calls')
+    check(t.receive(0.5) is None, 'two Calls and a REQPROP are outstanding, with 2 credits')
     t.send(resprop(question.xid, {0}, credit=t.grant))
     second = t.next_call(2)
     check(second.number != first.number, f'{second}')

@@ -336,7 +336,7 @@ def after(number):
 @case('E-20', plays='server', kept=True)
 def write_with_immediate(t):
     """
-    An RDMA Write with Immediate is not a Reply, whatever its Receive contained before
+    An RDMA Write with Immediate is not a Reply, even if its Receive contained one before
 
     Each Receive has contained a Reply to this RPC before the RPC existed.
     """

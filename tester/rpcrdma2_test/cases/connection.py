@@ -135,7 +135,7 @@ def the_server_does_not_speak_first(t):
     """The server sends nothing before the client's first message"""
     t.open()
     answer = t.receive(4 * SILENCE)
-    check(answer is None, f'the server says {answer}')
+    check(answer is None, f'the server sends {answer}')
     t.alive()
 
 
@@ -146,7 +146,7 @@ def no_call_from_the_server_unasked(t):
     for _ in range(3):
         t.alive()
     answer = t.receive(4 * SILENCE)
-    check(answer is None, f'the server says {answer}')
+    check(answer is None, f'the server sends {answer}')
 
 
 @case('S46', needs='export')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Calls with RPCSEC_GSS whose context is a real one: what is cut where no client would cut it
-is put together, or it is an error.
+Calls with a real RPCSEC_GSS context, whose chunks begin and end at places that no client
+uses. The server has to reassemble such a Call, or to reject it.
 """
 
 from .. import rpc, wire
@@ -15,12 +15,12 @@ DATA = 8192
 
 
 def around(*places):
-    """Each word that is near to one of these"""
+    """Returns the offsets of words near these places."""
     return {at for place in places for at in range(place - 12, place + 16, 4)}
 
 
 class Write:
-    """A WRITE of NFSv3 to a file of its own; each Call has data of its own."""
+    """A WRITE of NFSv3 to a separate file; each Call has different data."""
 
     def __init__(self, t, service):
         t.open(size=32768)
@@ -38,14 +38,14 @@ class Write:
         return message
 
     def places(self):
-        """Where a Call is to be cut: within its token's head and tail, and between pages"""
+        """Returns places for cuts: within head and tail of the token, and between pages."""
         self.call()
         found = set(range(self.begin, self.begin + 104, 4))
         found |= set(range(self.end - 72, self.end, 4)) | around(4096, 8192)
         return sorted(at for at in found if self.begin <= at < self.end)
 
     def verify(self):
-        """The file has what was written last."""
+        """The file has to contain the data of the last successful WRITE."""
         t, length = self.t, len(self.kept)
         region = t.memory(DATA)
         answer = t.answered(t.call(rpc.READ, rpc.read_arguments(self.handle, DATA),
@@ -55,14 +55,14 @@ class Write:
         check(region.read()[:length] == self.kept, f'turn {self.turn}: wrong bytes in the file')
 
     def takes(self, message):
-        """The Call is done."""
+        """The Call has to succeed."""
         results = self.context.results(self.t.reply(message).message)
         check(number_at(results, 0) == 0, f'status {number_at(results, 0)}')
         self.kept, self.done = self.data, self.done + 1
         self.verify()
 
     def takes_or_refuses(self, message):
-        """Or it is beyond the server, which says so; version 1 has one error for all."""
+        """The Call has to succeed, or to exceed the server's limits; version 1 has one error."""
         got = self.t.ask(message).message
         if not isinstance(got, wire.Error):
             results = self.context.results(got)
@@ -75,7 +75,7 @@ class Write:
         self.verify()
 
     def fails(self, message):
-        """Nothing is written, and the connection goes on."""
+        """The Call has to fail without an effect, and the connection has to stay."""
         got = self.t.ask(message).message
         if not isinstance(got, wire.Error):
             try:

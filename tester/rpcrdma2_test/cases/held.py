@@ -98,13 +98,13 @@ def replies_that_are_not_taken_in_version_one(t):
 
 @case('S46 B-08')
 def replies_in_small_steps(t):
-    """A client that takes its Replies in small steps has a little more time"""
+    """A client that takes its Replies in small steps only delays the end of the connection"""
     in_small_steps(t, MSG)
 
 
 @case('S46 B-08 E-23', version=1)
 def replies_in_small_steps_in_version_one(t):
-    """A client that takes its Replies in small steps has no more time (version 1, RDMA_MSGP)"""
+    """A client that takes its Replies in small steps only delays the end (version 1, RDMA_MSGP)"""
     in_small_steps(t, MSGP)
 
 
@@ -159,7 +159,7 @@ def reads_that_keep_one_thread(t):
         other.alive()
         for _ in range(CALLS):
             t.alive()
-        check(not other.endpoint.lost, 'that connection has ended before')
+        check(not other.endpoint.lost, 'the other connection has ended before')
         other.lost()
     finally:
         other.close()

@@ -73,7 +73,7 @@ def handle_of_no_chunk(t):
 
 @case('S49 C-074')
 def none_with_an_error(t):
-    """An error is a plain Send, whatever the Call nominates"""
+    """An error is a plain Send, regardless of the handle that the Call nominates"""
     region = t.memory(4096).window()
     message = t.null(writes=[t.segments(region)], inv_handle=region.handle)
     for spoilt in (message.with_word(3, 10), message.with_word(1, 3),

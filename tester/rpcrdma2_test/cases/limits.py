@@ -30,7 +30,7 @@ def limit_of(t, message, code):
     """Returns the server's limit from its error for a message far above the limit."""
     answer = t.ask(message)
     if isinstance(answer.message, Rpc):
-        raise NotApplicable('the server takes as many as a message holds')
+        raise NotApplicable('only the size of a message limits the chunks')
     got = answer.message
     check(isinstance(got, Error) and got.code == code, f'code {code} expected, not {got}')
     return got.arguments[0]

@@ -18,7 +18,7 @@ def version_one_only(t):
 
 @case('C-078 S36', needs='set')
 def answers_in_a_version_that_is_off(t):
-    """Answers get no answer, whatever their version"""
+    """Replies and errors get no answer, regardless of their version"""
     t.set('versions', 1)
     t.version = 1
     xid = t.xid()

@@ -333,7 +333,7 @@ def wishes_that_flip(t):
         check(isinstance(got, Properties) and got.proc == RESPROP and got.xid == message.xid,
               f'{got}')
         done += [size] if 0 in got.sets[0] else []
-    check(done and done[0] == 4096, f'the first wish: {done}')
+    check(done and done[0] == 4096, f'the first request: {done}')
     check(done.count(4096) < 8, f'done: {done}')
 
 

@@ -46,7 +46,7 @@ def answer_in_version_two(t):
 def each_call_in_its_own_version(t):
     """On one connection, Calls of both versions are answered in their version"""
     if 1 not in t.target.versions:
-        raise NotApplicable('the server does not speak version 1')
+        raise NotApplicable('the server does not support version 1')
     for version in (1, 2, 2, 1, 2, 1, 1):
         check(t.answered(t.null(version=version)).message.version == version,
               f'not version {version}')
@@ -66,7 +66,7 @@ def answer_in_version_one(t):
 def version_two_refused(t):
     """A server without version 2 refuses it with ERR_VERS and continues in version 1"""
     if 2 in t.target.versions:
-        raise NotApplicable('the server speaks version 2')
+        raise NotApplicable('the server supports version 2')
     for message in (connprop(t.xid()), t.null(version=2), connprop(t.xid())):
         t.error(message, VERS, 1, 1)
         t.alive()

@@ -126,7 +126,7 @@ class Workers:
             self.note(seed, outcome)
         for pipe, heard in self.heard.items():
             if time.monotonic() - heard > SILENCE:
-                raise Failed(f'worker {self.pipes[pipe]} says nothing for {SILENCE} s', [])
+                raise Failed(f'worker {self.pipes[pipe]} has no result for {SILENCE} s', [])
 
     def note(self, seed, outcome):
         self.since.append(seed)
