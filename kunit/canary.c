@@ -21,7 +21,7 @@
 
 static char *trouble = "none";
 module_param(trouble, charp, 0444);
-MODULE_PARM_DESC(trouble, "What to do: none, warn, leak, locks, bounds, shift, sleep, hung, killable, unlocked, race");
+MODULE_PARM_DESC(trouble, "Fault to provoke: none, warn, leak, locks, bounds, shift, sleep, hung, killable, unlocked, race");
 
 static DECLARE_COMPLETION(never);
 static DEFINE_MUTEX(first);
@@ -181,5 +181,5 @@ static int __init canary_init(void)
 }
 module_init(canary_init);
 
-MODULE_DESCRIPTION("Trouble on request, for tests of the detectors");
+MODULE_DESCRIPTION("Provokes kernel faults, for tests of the detectors");
 MODULE_LICENSE("GPL");

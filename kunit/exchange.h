@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One end of a connection; it records the effects of the exchange of properties */
+/* An end of a connection that records the effects of the exchange of properties */
 #ifndef _RPCRDMA2_KUNIT_EXCHANGE_H
 #define _RPCRDMA2_KUNIT_EXCHANGE_H
 

@@ -10,7 +10,7 @@
 
 static char *interface = "d0";
 module_param(interface, charp, 0444);
-MODULE_PARM_DESC(interface, "which one (default d0)");
+MODULE_PARM_DESC(interface, "name of the interface (default d0)");
 
 static int __init failover_init(void)
 {
@@ -38,5 +38,5 @@ static void __exit failover_exit(void)
 module_init(failover_init);
 module_exit(failover_exit);
 
-MODULE_DESCRIPTION("A bond that goes on over another link, for tests");
+MODULE_DESCRIPTION("Simulates the failover of a bond, for tests");
 MODULE_LICENSE("GPL");

@@ -14,7 +14,7 @@
 
 #define LKEY	0x1234
 
-/* Only the tests in user space know the owner of a page. */
+/* Only the tests in user space track the owner of a page. */
 #ifndef host_page_is_cpus
 #define host_page_is_cpus(page)	true
 #endif
@@ -35,7 +35,7 @@ struct letter {
  * @device: its device
  * @pool: its Receives
  * @takes: number of Receives that the device still accepts
- * @least: minimum pages of a Receive: the size that the peer knows
+ * @least: minimum pages of a Receive: the size that is announced to the peer
  * @doorbells: chains posted to the device
  * @locked: chains posted under the lock of the pool, counted if lockdep is built in
  * @too_small: posted Receives with fewer than @least pages

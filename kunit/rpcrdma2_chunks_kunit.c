@@ -14,9 +14,9 @@ struct order_case {
 	u32			proc;
 	u32			direction;
 	unsigned int		reads;		/* positions from 40, in steps of 8 */
-	bool			zero;		/* one more at zero, last */
+	bool			zero;		/* a further one at position 0, last */
 	bool			zero_first;
-	unsigned int		more;		/* behind the one at zero */
+	unsigned int		more;		/* after the one at position 0 */
 	unsigned int		writes;		/* of one segment each */
 	unsigned int		segs;		/* of a Reply chunk */
 	u32			flag;		/* its discriminator, if not 1 */
@@ -30,21 +30,21 @@ struct order_case {
 			.msg_type = RDMA2_REPLY
 
 static const struct order_case order_cases[] = {
-	{ "C-083 16 Read chunks are taken",
+	{ "C-083 16 Read chunks are accepted",
 	  MSG_CALL, .reads = 16, .verdict = RDMA2_OK },
 	{ "C-083 17 Read chunks get READ_CHUNKS",
 	  MSG_CALL, .reads = 17, .verdict = RDMA2_ERR_READ_CHUNKS },
-	{ "C-084 8 Write chunks are taken",
+	{ "C-084 8 Write chunks are accepted",
 	  MSG_CALL, .writes = 8, .verdict = RDMA2_OK },
 	{ "C-084 9 Write chunks get WRITE_CHUNKS",
 	  MSG_CALL, .writes = 9, .verdict = RDMA2_ERR_WRITE_CHUNKS },
-	{ "C-085 63 segments are taken",
+	{ "C-085 63 segments are accepted",
 	  MSG_CALL, .segs = 63, .verdict = RDMA2_OK },
-	{ "C-085 64 segments are taken",
+	{ "C-085 64 segments are accepted",
 	  MSG_CALL, .segs = 64, .verdict = RDMA2_OK },
 	{ "C-085 65 segments get SEGMENTS",
 	  MSG_CALL, .segs = 65, .verdict = RDMA2_ERR_SEGMENTS },
-	{ "C-085 64 segments over three lists are taken",
+	{ "C-085 64 segments over three lists are accepted",
 	  MSG_CALL, .reads = 16, .writes = 8, .segs = 40,
 	  .verdict = RDMA2_OK },
 	{ "C-085 65 segments over three lists get SEGMENTS",
@@ -82,11 +82,11 @@ static const struct order_case order_cases[] = {
 	{ "S44 E-04 NOMSG, Position-Zero behind too many gets READ_CHUNKS",
 	  NOMSG_CALL, .reads = 16, .zero = true,
 	  .verdict = RDMA2_ERR_READ_CHUNKS },
-	{ "E-04 NOMSG, Position-Zero last of 16 is taken",
+	{ "E-04 NOMSG, Position-Zero last of 16 is accepted",
 	  NOMSG_CALL, .reads = 15, .zero = true, .verdict = RDMA2_OK },
-	{ "C-078 a Reply with 8 Write chunks is taken",
+	{ "C-078 a Reply with 8 Write chunks is accepted",
 	  MSG_REPLY, .writes = 8, .verdict = RDMA2_OK },
-	{ "C-078 a Reply with 9 Write chunks is just bad",
+	{ "C-078 a Reply with 9 Write chunks is bad",
 	  MSG_REPLY, .writes = 9, .verdict = RDMA2_ERR_BAD_XDR },
 };
 
@@ -306,23 +306,23 @@ static const struct sum_case {
 } sum_cases[] = {
 	{ "S05 the second chunk adds up to 2^32", 1, false,
 	  0x80000000, 0x80000000, RDMA2_ERR_BAD_XDR },
-	{ "S05 it does not", 1, false,
+	{ "S05 the second chunk stays below 2^32", 1, false,
 	  0x80000000, 0x7ffffffb, RDMA2_OK },
 	{ "S05 the list adds up to 2^32", 1, false,
 	  0x80000000, 0x7ffffffc, RDMA2_ERR_BAD_XDR },
 	{ "S05 the list adds up to 2^32, in three chunks", 1, true,
 	  0x80000000, 0x7ffffffc, RDMA2_ERR_BAD_XDR },
-	{ "S05 it does not, in three chunks", 1, true,
+	{ "S05 the list stays below 2^32, in three chunks", 1, true,
 	  0x7ffffffc, 0x7fffffff, RDMA2_OK },
 	{ "S44 the 16th chunk adds up to 2^32", 15, false,
 	  0x80000000, 0x80000000, RDMA2_ERR_BAD_XDR },
 	{ "S44 the 17th chunk adds up to 2^32", 16, false,
 	  0x80000000, 0x80000000, RDMA2_ERR_BAD_XDR },
-	{ "S44 the 17th chunk does not", 16, false,
+	{ "S44 the 17th chunk stays below 2^32", 16, false,
 	  0x80000000, 0x7fffffff - 64, RDMA2_ERR_READ_CHUNKS },
 	{ "S44 the 40th chunk adds up to 2^32", 39, false,
 	  1, U32_MAX, RDMA2_ERR_BAD_XDR },
-	{ "S44 the 40th chunk does not", 39, false,
+	{ "S44 the 40th chunk stays below 2^32", 39, false,
 	  1, 1, RDMA2_ERR_READ_CHUNKS },
 };
 
@@ -399,14 +399,14 @@ static const struct fault_case {
 	unsigned int	nwords;
 	u32		words[12];
 } fault_cases[] = {
-	{ "S05 a Read segment that the message ends in",
+	{ "S05 the message ends within a Read segment",
 	  1, { 1 } },
 	{ "S05 a Read list that adds up to 2^32",
 	  12, { 1, 40, 0x100, U32_MAX, 0, 0x1000,
 		1, 40, 0x100, 1, 0, 0x1000 } },
-	{ "S09 a Read chunk at a position that is no multiple of 4",
+	{ "S09 a Read chunk at a position that is not a multiple of 4",
 	  6, { 1, 41, 0x100, 4, 0, 0x1000 } },
-	{ "S05 a Write chunk of more segments than there are",
+	{ "S05 a Write chunk with too high a count of segments",
 	  3, { 0, 1, U32_MAX } },
 };
 

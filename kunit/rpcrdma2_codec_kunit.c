@@ -137,7 +137,7 @@ static const struct golden goldens[] = {
 			.h_len = 36,
 		},
 	}, {
-		.desc = "V09 C-079 S36 VERS under the version refused",
+		.desc = "V09 C-079 S36 VERS with the rejected version",
 		VECTOR(v09),
 		ERROR_HDR(0x1a2b3c5e, 3, 28, 1, .er_arg = 1, .er_arg2 = 2),
 	}, {
@@ -219,11 +219,11 @@ static const struct golden goldens[] = {
 			.h_optoff = 28, .h_optlen = 36,
 		},
 	}, {
-		.desc = "V27 S11 CONNPROP whose body is bad has a good header",
+		.desc = "V27 S11 the header of a CONNPROP with a bad body is good",
 		VECTOR(v27),
 		PROPERTY_HDR(0x70000007, 32, RDMA2_CONNPROP, RDMA2_CALL, 36),
 	}, {
-		.desc = "V28 S11 likewise",
+		.desc = "V28 S11 the header of a CONNPROP with a short property is good",
 		VECTOR(v28),
 		PROPERTY_HDR(0x70000008, 32, RDMA2_CONNPROP, RDMA2_CALL, 36),
 	}, {

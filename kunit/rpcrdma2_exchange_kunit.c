@@ -38,7 +38,7 @@ static void take(struct kunit *test, struct rpcrdma2_exchange *ex,
 	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_frozen_properties], frozen);
 }
 
-/* A CONNPROP of a peer that knows @rows, with its largest Receive and Send */
+/* A CONNPROP of a peer that supports @rows, with its largest Receive and Send */
 static void take_connprop(struct kunit *test, struct rpcrdma2_exchange *ex,
 			  u32 rows, u32 rbsiz, u32 sbsiz)
 {
@@ -124,7 +124,7 @@ static void requester_does_not_answer_connprop(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_answered(&ex, &pm, NOW));
 }
 
-/* S16, C-049: the peer knows a granted value; it counts as announced. */
+/* S16, C-049: the RESPROP has the granted value, so it counts as announced. */
 static void reqprop_is_answered(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm;

@@ -61,16 +61,17 @@ static const struct size_case {
 	int		sges;
 	u32		want, size;
 } size_cases[] = {
-	{ "a byte", 16, 1, PAGE_SIZE },
-	{ "a page", 16, PAGE_SIZE, PAGE_SIZE },
-	{ "a byte more", 16, PAGE_SIZE + 1, 2 * PAGE_SIZE },
-	{ "as many pages as the device scatters over", 16, 16 * PAGE_SIZE,
+	{ "one byte", 16, 1, PAGE_SIZE },
+	{ "one page", 16, PAGE_SIZE, PAGE_SIZE },
+	{ "one byte more", 16, PAGE_SIZE + 1, 2 * PAGE_SIZE },
+	{ "the limit of the device", 16, 16 * PAGE_SIZE,
 	  16 * PAGE_SIZE },
 	{ "more", 16, 17 * PAGE_SIZE, 16 * PAGE_SIZE },
-	{ "more than any has", INT_MAX, 17 * PAGE_SIZE, 16 * PAGE_SIZE },
-	{ "a device that does not scatter", 1, 16 * PAGE_SIZE, PAGE_SIZE },
-	{ "one that says nothing", 0, 16 * PAGE_SIZE, PAGE_SIZE },
-	{ "one without a limit", INT_MAX, 16 * PAGE_SIZE, 16 * PAGE_SIZE },
+	{ "more than the maximum", INT_MAX, 17 * PAGE_SIZE, 16 * PAGE_SIZE },
+	{ "a device with one SGE", 1, 16 * PAGE_SIZE, PAGE_SIZE },
+	{ "a device without a limit for SGEs", 0, 16 * PAGE_SIZE, PAGE_SIZE },
+	{ "a device with INT_MAX SGEs",
+	  INT_MAX, 16 * PAGE_SIZE, 16 * PAGE_SIZE },
 };
 
 KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
@@ -422,7 +423,8 @@ static const struct completion_case {
 } completion_cases[] = {
 	{ "a message", { .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV,
 			 .byte_len = 4096 }, RPCRDMA2_LOSS_NONE },
-	{ "one of no bytes", { .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV },
+	{ "a message of no bytes",
+	  { .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV },
 	  RPCRDMA2_LOSS_NONE },
 	{ "E-20 an RDMA Write with Immediate",
 	  { .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV_RDMA_WITH_IMM,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A pool gets a new size while a Receive is created or resized: a peer that knows of larger
- * Receives must not find a smaller one (C-028, C-032).
+ * A pool gets a new size while a Receive is created or resized: after an announcement of
+ * larger Receives the peer must not find a smaller one (C-028, C-032).
  *
  * The tracepoint of kmalloc() changes the size of the pool, in the middle of an operation
  * on a Receive.
@@ -13,7 +13,7 @@
 
 /**
  * struct race - a Receive Queue whose pool is resized during an allocation
- * @q: queue; its @least is the size that the peer knows
+ * @q: queue; its @least is the size that is announced to the peer
  * @task: task whose next kmalloc() triggers the resize; NULL afterwards
  * @pages: new number of pages of each Receive
  */

@@ -283,18 +283,18 @@ static const struct failure {
 	unsigned int		failed;
 	enum rpcrdma2_loss	why;
 } failures[] = {
-	{ "RDMA Read in front", IB_WR_RDMA_READ, IB_WR_RDMA_READ, 0,
+	{ "first of two RDMA Reads", IB_WR_RDMA_READ, IB_WR_RDMA_READ, 0,
 	  RPCRDMA2_LOSS_READ },
-	{ "the last RDMA Read", IB_WR_REG_MR, IB_WR_RDMA_READ_WITH_INV, 1,
+	{ "last RDMA Read", IB_WR_REG_MR, IB_WR_RDMA_READ_WITH_INV, 1,
 	  RPCRDMA2_LOSS_READ },
 	{ "RDMA Write", IB_WR_RDMA_WRITE, IB_WR_SEND, 0, RPCRDMA2_LOSS_SEND },
 	{ "Send", IB_WR_RDMA_WRITE, IB_WR_SEND, 1, RPCRDMA2_LOSS_SEND },
 	{ "Send With Invalidate", IB_WR_RDMA_WRITE, IB_WR_SEND_WITH_INV, 1,
 	  RPCRDMA2_LOSS_SEND },
 	{ "registration", IB_WR_REG_MR, IB_WR_SEND, 0, RPCRDMA2_LOSS_REGION },
-	{ "invalidation in front", IB_WR_LOCAL_INV, IB_WR_LOCAL_INV, 0,
+	{ "first of two LOCAL_INVs", IB_WR_LOCAL_INV, IB_WR_LOCAL_INV, 0,
 	  RPCRDMA2_LOSS_REGION },
-	{ "the last invalidation", IB_WR_LOCAL_INV, IB_WR_LOCAL_INV, 1,
+	{ "last of two LOCAL_INVs", IB_WR_LOCAL_INV, IB_WR_LOCAL_INV, 1,
 	  RPCRDMA2_LOSS_REGION },
 };
 
@@ -334,14 +334,16 @@ static const struct refusal {
 	enum ib_wc_status	status;
 	bool			refused;
 } refusals[] = {
-	{ "no such memory, in front", 0, IB_WC_REM_ACCESS_ERR, true },
-	{ "no such memory, at the end", 2, IB_WC_REM_ACCESS_ERR, true },
-	{ "no Receive as large", 2, IB_WC_REM_INV_REQ_ERR, true },
-	{ "it can not be carried out there", 2, IB_WC_REM_OP_ERR, true },
-	{ "no answer", 0, IB_WC_RETRY_EXC_ERR, false },
-	{ "no Receive", 2, IB_WC_RNR_RETRY_EXC_ERR, false },
+	{ "remote access error, first work request",
+	  0, IB_WC_REM_ACCESS_ERR, true },
+	{ "remote access error, last work request",
+	  2, IB_WC_REM_ACCESS_ERR, true },
+	{ "Receive too small", 2, IB_WC_REM_INV_REQ_ERR, true },
+	{ "remote operation error", 2, IB_WC_REM_OP_ERR, true },
+	{ "retries exceeded", 0, IB_WC_RETRY_EXC_ERR, false },
+	{ "RNR retries exceeded", 2, IB_WC_RNR_RETRY_EXC_ERR, false },
 	{ "flushed", 0, IB_WC_WR_FLUSH_ERR, false },
-	{ "a fault of this end", 0, IB_WC_LOC_PROT_ERR, false },
+	{ "local protection error", 0, IB_WC_LOC_PROT_ERR, false },
 };
 
 KUNIT_ARRAY_PARAM_DESC(refusal, refusals, desc);

@@ -7,7 +7,7 @@
  * For every order of events the test checks these rules: no message is longer than the
  * peer's Receives at its arrival (C-028, C-034). No end has more property messages under
  * way than there are Receives for them (2.3, S27). No end refuses a Reply that its
- * announcements permit (S14). Finally both ends know each other's values.
+ * announcements permit (S14). Finally both ends have each other's values.
  */
 #include <linux/container_of.h>
 #include <linux/jiffies.h>

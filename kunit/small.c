@@ -11,11 +11,11 @@
 
 static int max_qp_wr = 512;
 module_param(max_qp_wr, int, 0444);
-MODULE_PARM_DESC(max_qp_wr, "work requests of a queue (default 512)");
+MODULE_PARM_DESC(max_qp_wr, "maximum of work requests of a queue (default 512)");
 
 static int max_cqe = INT_MAX;
 module_param(max_cqe, int, 0444);
-MODULE_PARM_DESC(max_cqe, "completions of a queue (default as the device can)");
+MODULE_PARM_DESC(max_cqe, "maximum of completions of a queue (default: limit of the device)");
 
 static struct ib_client small_client;
 

@@ -88,16 +88,18 @@ static const struct event_case {
 	enum ib_event_type	type;
 	enum rpcrdma2_loss	why;
 } event_cases[] = {
-	{ "the first message is here before the CM's last", IB_EVENT_COMM_EST,
+	{ "the first message precedes the CM's last one", IB_EVENT_COMM_EST,
 	  RPCRDMA2_LOSS_NONE },
-	{ "the path has changed", IB_EVENT_PATH_MIG, RPCRDMA2_LOSS_NONE },
-	{ "the Send Queue is empty", IB_EVENT_SQ_DRAINED, RPCRDMA2_LOSS_NONE },
-	{ "the last Receive is taken", IB_EVENT_QP_LAST_WQE_REACHED,
+	{ "path migration", IB_EVENT_PATH_MIG, RPCRDMA2_LOSS_NONE },
+	{ "the Send Queue is drained",
+	  IB_EVENT_SQ_DRAINED, RPCRDMA2_LOSS_NONE },
+	{ "the last Receive is used", IB_EVENT_QP_LAST_WQE_REACHED,
 	  RPCRDMA2_LOSS_NONE },
-	{ "the queue pair has failed", IB_EVENT_QP_FATAL, RPCRDMA2_LOSS_QP },
-	{ "the peer has asked for what is no request", IB_EVENT_QP_REQ_ERR,
+	{ "fatal error of the queue pair",
+	  IB_EVENT_QP_FATAL, RPCRDMA2_LOSS_QP },
+	{ "the peer has sent an invalid request", IB_EVENT_QP_REQ_ERR,
 	  RPCRDMA2_LOSS_QP },
-	{ "the peer has asked for memory that is not there",
+	{ "the peer has accessed invalid memory",
 	  IB_EVENT_QP_ACCESS_ERR, RPCRDMA2_LOSS_QP },
 };
 
@@ -151,17 +153,17 @@ static const struct cm_event_case {
 } cm_event_cases[] = {
 	{ "the peer has disconnected", RDMA_CM_EVENT_DISCONNECTED,
 	  RPCRDMA2_LOSS_PEER },
-	{ "the peer is out of reach", RDMA_CM_EVENT_UNREACHABLE,
+	{ "the peer is unreachable", RDMA_CM_EVENT_UNREACHABLE,
 	  RPCRDMA2_LOSS_UNREACHABLE },
 	{ "the last message of the handshake is bad", RDMA_CM_EVENT_CONNECT_ERROR,
 	  RPCRDMA2_LOSS_UNREACHABLE },
-	{ "the peer has refused the answer", RDMA_CM_EVENT_REJECTED,
+	{ "the peer has rejected the reply", RDMA_CM_EVENT_REJECTED,
 	  RPCRDMA2_LOSS_UNREACHABLE },
-	{ "the address is another device's", RDMA_CM_EVENT_ADDR_CHANGE,
+	{ "the address has moved to another device", RDMA_CM_EVENT_ADDR_CHANGE,
 	  RPCRDMA2_LOSS_ADDRESS },
-	{ "the device goes", RDMA_CM_EVENT_DEVICE_REMOVAL,
+	{ "the device is removed", RDMA_CM_EVENT_DEVICE_REMOVAL,
 	  RPCRDMA2_LOSS_DEVICE },
-	{ "the quiet time after the end is over", RDMA_CM_EVENT_TIMEWAIT_EXIT,
+	{ "the end of TIMEWAIT", RDMA_CM_EVENT_TIMEWAIT_EXIT,
 	  RPCRDMA2_LOSS_NONE },
 };
 

@@ -13,14 +13,14 @@ static const struct next_case {
 	u32		max, next;
 } next_cases[] = {
 	{ "idle", 8, 0, 64, 8 },
-	{ "half of it is in use", 8, 4, 64, 8 },
-	{ "almost three quarters", 8, 5, 64, 8 },
-	{ "three quarters", 8, 6, 64, 16 },
-	{ "more than there should be", 8, 80, 64, 16 },
+	{ "half of the grant is in use", 8, 4, 64, 8 },
+	{ "less than three quarters are in use", 8, 5, 64, 8 },
+	{ "three quarters are in use", 8, 6, 64, 16 },
+	{ "more than the grant is in use", 8, 80, 64, 16 },
 	{ "not a power of two", 5, 4, 64, 10 },
-	{ "there is no more", 64, 64, 64, 64 },
-	{ "there is little more", 48, 48, 64, 64 },
-	{ "a lower limit", 8, 8, 6, 6 },
+	{ "the grant is the maximum", 64, 64, 64, 64 },
+	{ "the maximum is below twice the grant", 48, 48, 64, 64 },
+	{ "a maximum below the grant", 8, 8, 6, 6 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(next, next_cases, desc);
@@ -96,14 +96,15 @@ static const struct fit_case {
 } fit_cases[] = {
 	{ "both", 16, 64, 97, true, 16, 64 },
 	{ "one Receive too few", 16, 64, 96, true, 16, 32 },
-	{ "many answers give first", 256, 64, 240, true, 128, 64 },
-	{ "answers give first where both are as many", 16, 16, 40, true, 8, 16 },
-	{ "the grant gives until it is the least", 2, 8, 14, true, 2, 4 },
-	{ "then by turns", 256, 64, 100, true, 32, 32 },
-	{ "as small as it gets", 16, 64, 8, true, 1, 4 },
-	{ "no room for the least", 16, 64, 7, false, 1, 4 },
+	{ "the larger number of answers is halved",
+	  256, 64, 240, true, 128, 64 },
+	{ "of equal numbers the answers are halved", 16, 16, 40, true, 8, 16 },
+	{ "the grant is halved down to its minimum", 2, 8, 14, true, 2, 4 },
+	{ "both are halved in turn", 256, 64, 100, true, 32, 32 },
+	{ "the minimum of both", 16, 64, 8, true, 1, 4 },
+	{ "no room for the minimum", 16, 64, 7, false, 1, 4 },
 	{ "no room at all", 1, 4, 0, false, 1, 4 },
-	{ "the least is not passed by halving", 1, 7, 11, false, 1, 7 },
+	{ "the grant is not halved below its minimum", 1, 7, 11, false, 1, 7 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(fit, fit_cases, desc);

@@ -49,7 +49,7 @@ struct peer {
 	struct svc2_msg			calls[CALLS];
 };
 
-/* The routing table's answer for the GID of a peer */
+/* Result of the route lookup for the GID of a peer */
 struct route_case {
 	const char	*desc;
 	int		error, status, network;
@@ -880,7 +880,7 @@ static void address_is_port(struct kunit *test)
 
 static const struct route_case route_cases[] = {
 	{ "no route", .error = -ENODEV, .own = PEER, .next = PEER },
-	{ "no answer", .status = -ENODEV, .own = PEER, .next = PEER },
+	{ "the lookup fails", .status = -ENODEV, .own = PEER, .next = PEER },
 	{ "on the link", .own = SERVER, .next = PEER },
 	{ "within the machine", .own = PEER, .next = PEER, .gid_counts = true },
 	{ "behind a router", .network = RDMA_NETWORK_IPV4, .own = SERVER, .next = PEER,

@@ -13,7 +13,7 @@
 #define trace_svc2_read_resume(...)	do { } while (0)
 #define trace_svc2_decode(...)		do { } while (0)
 
-/* send contexts that were asked for */
+/* Number of requested send contexts */
 static unsigned int gets;
 
 static struct svc2_tx *fake_get(struct svc2_xprt *sp)

@@ -33,7 +33,7 @@ struct backward_case {
 			.nwords = sizeof((u32[]){ __VA_ARGS__ }) / sizeof(u32)
 
 static const struct backward_case backward_cases[] = {
-	{ "B-15 S25 a Call without chunks is taken", RDMA2_MSG,
+	{ "B-15 S25 a Call without chunks is accepted", RDMA2_MSG,
 	  WORDS(NO_LISTS, CALL), RDMA2_OK },
 	{ "S23 with a Read chunk: READ_CHUNKS, at most 0", RDMA2_MSG,
 	  WORDS(1, 40, SEGMENT, NONE, NONE, NONE, WHOLE_CALL),
@@ -44,18 +44,18 @@ static const struct backward_case backward_cases[] = {
 	{ "S23 with a Write chunk: WRITE_CHUNKS, at most 0", RDMA2_MSG,
 	  WORDS(NONE, 1, 1, SEGMENT, NONE, NONE, CALL),
 	  RDMA2_ERR_WRITE_CHUNKS },
-	{ "S23 with both: Read chunks come first", RDMA2_MSG,
+	{ "S23 with both: READ_CHUNKS takes precedence", RDMA2_MSG,
 	  WORDS(1, 40, SEGMENT, NONE, 1, 1, SEGMENT, NONE, NONE,
 		WHOLE_CALL),
 	  RDMA2_ERR_READ_CHUNKS },
-	{ "S23 with a Reply chunk only: taken", RDMA2_MSG,
+	{ "S23 with a Reply chunk only: accepted", RDMA2_MSG,
 	  WORDS(NONE, NONE, 1, 1, SEGMENT, CALL), RDMA2_OK },
-	{ "S08 with another xid behind the header: BAD_XDR", RDMA2_MSG,
+	{ "S08 with another xid after the header: BAD_XDR", RDMA2_MSG,
 	  WORDS(NO_LISTS, XID + 1, RDMA2_CALL), RDMA2_ERR_BAD_XDR },
-	{ "S44 also when it has a Read chunk", RDMA2_MSG,
+	{ "S44 another xid and a Read chunk: BAD_XDR", RDMA2_MSG,
 	  WORDS(1, 8, SEGMENT, NONE, NONE, NONE, XID + 1, RDMA2_CALL),
 	  RDMA2_ERR_BAD_XDR },
-	{ "S44 also when it has a Write chunk", RDMA2_MSG,
+	{ "S44 another xid and a Write chunk: BAD_XDR", RDMA2_MSG,
 	  WORDS(NONE, 1, 1, SEGMENT, NONE, NONE, XID + 1, RDMA2_CALL),
 	  RDMA2_ERR_BAD_XDR },
 };
@@ -152,7 +152,7 @@ static const struct excess_case {
 	  RDMA2_ERR_READ_CHUNKS, 0 },
 	{ "S23 a Write chunk, and a Reply chunk of 65 segments", 0, 0, 1, 1, 65,
 	  RDMA2_ERR_WRITE_CHUNKS, 0 },
-	{ "S23 C-085 a Reply chunk of 65 segments alone", 0, 0, 0, 0, 65,
+	{ "S23 C-085 a Reply chunk of 65 segments", 0, 0, 0, 0, 65,
 	  RDMA2_ERR_SEGMENTS, RPCRDMA2_MAX_SEGMENTS },
 };
 
@@ -347,7 +347,7 @@ static void receives_shared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, calls, 20);
 	KUNIT_EXPECT_EQ(test, xprt2_share_receives(42, 64, 256, &calls), 20);
 	KUNIT_EXPECT_EQ(test, calls, 20);
-	/* The server knows its grant, and the grant does not decrease. */
+	/* The server may use its grant, so the grant does not decrease. */
 	KUNIT_EXPECT_EQ(test, xprt2_share_receives(12, 64, 256, &calls), 1);
 	KUNIT_EXPECT_EQ(test, calls, 20);
 	/* Receives for both directions */

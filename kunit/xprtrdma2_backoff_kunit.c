@@ -15,15 +15,15 @@ struct past_case {
 };
 
 static const struct past_case past_cases[] = {
-	{ "lost, and had brought Replies",
+	{ "lost after Replies",
 	  true, true, false, XPRT2_PAST_LOST },
-	{ "closed, and had brought Replies",
+	{ "closed after Replies",
 	  true, false, false, XPRT2_PAST_NONE },
-	{ "lost without one Reply",
+	{ "lost without a Reply",
 	  false, true, false, XPRT2_PAST_FAILED },
-	{ "lost with its device without one Reply",
+	{ "lost with its device without a Reply",
 	  false, true, true, XPRT2_PAST_LOST },
-	{ "given up without one Reply",
+	{ "failed without a Reply",
 	  false, false, false, XPRT2_PAST_FAILED },
 };
 
@@ -50,12 +50,13 @@ struct storm_case {
 
 static const struct storm_case storm_cases[] = {
 	/* 33 at once, then after 3 s, 6 s, ... 60 s */
-	{ "each is lost at once: backs off", false, HZ / 20, 33 + 55, 33 + 65 },
-	{ "each is lost just before it counts as good: backs off",
+	{ "each is lost immediately: back-off",
+	  false, HZ / 20, 33 + 55, 33 + 65 },
+	{ "each is lost just before it counts as good: back-off",
 	  false, 3 * HZ - 1, 33 + 55, 33 + 65 },
-	{ "each lasts for 3 s: all are replaced at once",
+	{ "each lasts for 3 s: no back-off",
 	  false, 3 * HZ, 3600 / 4, 3600 / 3 },
-	{ "the server has no part in it: all are replaced at once",
+	{ "the server is not the cause: no back-off",
 	  true, HZ, 3600 / 2, 3600 },
 };
 
@@ -124,22 +125,22 @@ struct delay_case {
 };
 
 static const struct delay_case delay_cases[] = {
-	{ "the first connection: at once",
+	{ "the first connection: no delay",
 	  XPRT2_PAST_NONE, 0, 0, 0, 0 },
-	{ "the client closed it: at once, whatever was before",
+	{ "the client closed it: no delay, even after failures",
 	  XPRT2_PAST_NONE, 60 * HZ, 0, 0, 0 },
 	{ "lost: spread over a quarter of a second",
 	  XPRT2_PAST_LOST, 0, 0, 0, HZ / 4 },
 	{ "lost: spread",
 	  XPRT2_PAST_LOST, 0, 100 * HZ, 0, XPRT2_SPREAD },
-	{ "lost, with a distance left over from an earlier failure",
+	{ "lost, after an earlier failure",
 	  XPRT2_PAST_LOST, 60 * HZ, 0, 0, XPRT2_SPREAD },
 	{ "the first failure: spread",
 	  XPRT2_PAST_FAILED, 0, 0, 0, XPRT2_SPREAD },
-	{ "the second: 3 s from the last attempt",
+	{ "the second failure: 3 s after the last attempt",
 	  XPRT2_PAST_FAILED, 3 * HZ, HZ, 2 * HZ,
 	  2 * HZ + 3 * HZ / 8 },
-	{ "a minute: spread over an eighth more",
+	{ "the maximum of a minute: spread over an eighth more",
 	  XPRT2_PAST_FAILED, 60 * HZ, 0, 60 * HZ, 60 * HZ + 60 * HZ / 8 },
 	{ "a failure long ago",
 	  XPRT2_PAST_FAILED, 3 * HZ, 3 * HZ, 0, XPRT2_SPREAD },

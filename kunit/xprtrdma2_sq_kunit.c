@@ -15,12 +15,12 @@ struct size_case {
 };
 
 static const struct size_case size_cases[] = {
-	{ "the least a device may have", 1, 3, 1 },
+	{ "the minimum of a device", 1, 3, 1 },
 	{ "many small regions", 1, 16, 16 },
-	{ "the fewest slots", 4, 3, 16 },
-	{ "the default", 128, 3, 16 },
-	{ "the most slots", 16384, 3, 16 },
-	{ "the most backward Calls", 128, 3, XPRT2_BACKWARD_MAX },
+	{ "minimum of slots", 4, 3, 16 },
+	{ "default", 128, 3, 16 },
+	{ "maximum of slots", 16384, 3, 16 },
+	{ "maximum of backward Calls", 128, 3, XPRT2_BACKWARD_MAX },
 };
 
 KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
