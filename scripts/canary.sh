@@ -166,9 +166,9 @@ while read -r kind _; do
 done <<<"$canaries"
 wait
 if [ "$kernel" = uml-debug ]; then
-	result "a guest sees its checkout in /tmp, and nothing beside it" \
+	result "/tmp of a guest has its checkout, and no other files" \
 		"$(cat "$work/folders.rc")" "$work/folders.said"
-	result "a guest that is started in /tmp has its own one" \
+	result "a guest that is started in /tmp has a private /tmp" \
 		"$(cat "$work/tmp.rc")" "$work/tmp.said"
 fi
 
@@ -178,10 +178,10 @@ while read -r kind status report; do
 	if [ "$rc" -ne "$status" ]; then
 		why="the run ends with $rc, not $status"
 	elif [ "$status" -ne 0 ] && ! grep -q "$report" "$work/$kind.said"; then
-		why="no report of it"
+		why="the run did not report it"
 	else
 		case $kind.$status in
-		none.0)	echo "ok canary: nothing is wrong: the run passes" ;;
+		none.0)	echo "ok canary: without a fault the run passes" ;;
 		*.0)	echo "ok canary: ${kind#@}: the run passes" ;;
 		*)	echo "ok canary: ${kind#@}: the run fails, \"$report\"" ;;
 		esac

@@ -105,14 +105,14 @@ without_packages()
 		xargs -0 cp --parents -t "$root/tmp/rdma2"
 	proc_up
 	expect "make dkms-install" from_sources dkms-install &&
-		expect "the modules are there by DKMS" has_modules "$first"
+		expect "DKMS built the modules" has_modules "$first"
 	expect "make dkms-uninstall" from_sources dkms-uninstall
-	expect "nothing is left of it" nothing_left
+	expect "make dkms-uninstall removes all files" nothing_left
 	expect "make" from_sources all && expect "make install" from_sources install &&
 		expect "modprobe finds the modules" in_root modinfo -k "$first" \
 			rpcrdma2 xprtrdma2 svcrdma2
 	expect "make uninstall" from_sources uninstall
-	expect "nothing is left of that" nothing_left
+	expect "make uninstall removes all files" nothing_left
 	proc_down
 	rm -r "$root/tmp/rdma2"
 }
@@ -230,16 +230,16 @@ check_debian()
 	sed -i "s/^tested=.*/tested='$(series "$first")'/" \
 		"$root"/usr/src/rdma2-*/packaging/supported.sh
 	# shellcheck disable=SC2046 # a list of words
-	install "apt installs a kernel that rdma2 is not for" apt-get -q -y install \
+	install "apt installs a kernel that rdma2 does not support" apt-get -q -y install \
 		--no-install-recommends --no-download $(cat "$dir/later") || return
 	later=$(find "$root/lib/modules" -mindepth 1 -maxdepth 1 ! -name "$first" -printf '%f')
-	expect "the reason is in what apt prints" \
+	expect "the output of apt has the reason" \
 		grep "rdma2: not tested with Linux $later" "$work/apt.log"
 	expect "no package is left unconfigured" is_configured
 	expect "no module was built for $later" has_no_modules "$later"
 	boot "debian-$debian-in-tree" "$later" fallback off
 	echo "RDMA2_LINUX=$(series "$later")" >"$root/etc/default/rdma2"
-	install "DKMS builds for it when it is asked to" dkms autoinstall -k "$later" ||
+	install "DKMS builds for it with RDMA2_LINUX" dkms autoinstall -k "$later" ||
 		return
 	rm "$root/etc/default/rdma2"
 	expect "DKMS built and signed the modules for $later" has_modules "$later"

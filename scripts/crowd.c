@@ -17,7 +17,7 @@
  *	rnr	  posts no Receive for the Replies to eight Calls
  *	hoard	  the same with 30 READs of 1 MiB of the file "hoard", whose RDMA Writes
  *		  wait behind the first Reply; by -m only
- *	flood	  keeps as many NULL Calls outstanding as the service grants; by -m only
+ *	flood	  uses all granted credits for NULL Calls; by -m only
  *	drain	  the same with READs of 64 KiB of that file; by -m only
  *	half	  sends a connection request and never confirms the connection; by -m
  *		  only
@@ -348,7 +348,7 @@ static void poll_queues(struct conn *c)
 }
 
 /*
- * Sends what is due. "chunks" alternates between a Call with 16 Read chunks of four
+ * Sends the next messages. "chunks" alternates between a Call with 16 Read chunks of four
  * segments and 8 Write chunks, and one with a Read chunk of 64 segments.
  */
 static void act(struct conn *c)

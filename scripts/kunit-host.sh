@@ -69,5 +69,5 @@ if [ "$rc" -gt 1 ] || [ "$ended" -ne "${planned:-0}" ]; then
 	echo "FAIL $name: ended with $rc after $ended of ${planned:-0} suites"
 	exit 1
 fi
-echo "ok $name: $ended suites come to their end, nothing from the sanitizers"
+echo "ok $name: $ended suites ended, and the sanitizers reported nothing"
 exit "$rc"

@@ -23,7 +23,7 @@ done | sort >"$work/probes"
 		sed 's/^RPCRDMA2_HAS_//'
 } | sort -u >"$work/asked"
 comm -3 "$work/probes" "$work/asked" |
-	sed 's/^\t/no probe finds out: /; t; s/^/no code asks for: /'
+	sed 's/^\t/no probe for: /; t; s/^/no code uses: /'
 
 grep -L RPCRDMA2_PROBE_WITHOUT compat/probe-*.c | grep -v /probe-control.c |
 	sed 's/$/: any failure of it means an older kernel (RPCRDMA2_PROBE_WITHOUT)/'
@@ -48,7 +48,7 @@ ends_with()
 		echo "kbuild built in spite of $1: $2"
 	for line in "${@:3}"; do
 		grep -q "$line" "$work/log" && continue
-		echo "kbuild does not say '$line':"
+		echo "the output of kbuild lacks '$line':"
 		cat "$work/log"
 	done
 	cp "$work/probe.c" "$probe"

@@ -254,20 +254,20 @@ if have rst2pseudoxml "documents are well-formed"; then
 fi
 
 perl scripts/guide.pl readme README >"$work/readme" 2>&1
-report "what README says to type is in the guide" "$work/readme" $?
+report "the commands of README are in the guide" "$work/readme" $?
 
 if have python3 "protocol.rst against the sources"; then
 	scripts/lint-protocol.py >"$work/protocol" 2>&1
 	report "protocol.rst against the sources" "$work/protocol" $?
 	if [ -z "$base" ] || [ -n "$(files 'scripts/lint-protocol.py')" ]; then
 		scripts/lint-protocol.py --canary >"$work/canary" 2>&1
-		report "false documents are found out" "$work/canary" $?
+		report "the check of protocol.rst detects errors" "$work/canary" $?
 	fi
 fi
 
 if [ -z "$base" ] || [ -n "$(files 'compat/*')" ]; then
 	scripts/lint-kernels.sh "$(scripts/vm/kernel.sh uml)/build" >"$work/kernels" 2>&1
-	report "what is found out about kernels" "$work/kernels" $?
+	report "detection of features of kernels" "$work/kernels" $?
 fi
 
 files '*.[ch]' '*.sh' '*.py' '*.awk' Makefile Kbuild '*/Kbuild' |

@@ -460,7 +460,7 @@ def main():
     listed = read_list()
     with multiprocessing.Pool(2, start, (out, parts)) as pool:
         if any(pool.map(passes, parts['suite'] + parts['driver'])) or not named:
-            print('a suite fails with nothing changed, or there is nothing to '
+            print('a suite fails without a change, or the files have no lines to '
                   'change', file=sys.stderr)
             return 2
         result = dict(zip((n for n, _ in named),

@@ -246,14 +246,14 @@ vendor_is_skipped()
 	dkms_skips "$release" "rdma2: Linux .* has the RDMA modules of a vendor"
 }
 
-expect "the packages are built, and lintian has nothing to say" \
+expect "the packages are built, and lintian has no findings" \
 	packaging/deb.sh "$debs"
 expect "the packages are unpacked" unpack
 source=$(echo "$root"/usr/src/rdma2-*)
 version=${source##*-}
-expect "no file of theirs is in /etc" nothing_in_etc
+expect "the packages have no files in /etc" nothing_in_etc
 expect "the tool runs" tool_runs
-expect "the tool finds what machines lack, and nothing else" \
+expect "the tool reports all faults of machines, and no others" \
 	scripts/tool_test.py "$root/usr/bin/rdma2"
 dry_modprobe
 for name in rpcrdma rpcrdma6 xprtrdma; do
@@ -262,17 +262,17 @@ for name in rpcrdma rpcrdma6 xprtrdma; do
 done
 expect "svcrdma leads to rpcrdma on a kernel without svcrdma2" falls_back svcrdma svcrdma2
 for name in rpcrdma2 rpcrdma26 xprtrdma2; do
-	expect "$name leads nowhere there" leads_nowhere "$name"
+	expect "$name loads no module there" leads_nowhere "$name"
 done
-expect "kernels that tests run on are built for" series_are_tested
-expect "a kernel that is not tested is refused, unless asked for" untested_is_refused
+expect "the kernels of the tests are supported" series_are_tested
+expect "an untested kernel is not supported, unless RDMA2_LINUX has it" untested_is_refused
 unpack_packages "$work/dkms" dkms
-expect "DKMS passes over a kernel that is not tested" \
+expect "DKMS skips an untested kernel" \
 	dkms_skips 7.9.1-amd64 "rdma2: not tested with Linux 7.9.1-amd64"
-expect "DKMS passes over it also where another kernel has the modules" \
+expect "DKMS skips it also if another kernel has the modules" \
 	built_for_another_is_skipped 7.9.1-amd64 "rdma2: not tested with Linux 7.9.1-amd64"
-expect "DKMS passes over a kernel without RDMA" cloud_is_skipped
-expect "DKMS passes over a kernel with the RDMA modules of a vendor" vendor_is_skipped
+expect "DKMS skips a kernel without RDMA" cloud_is_skipped
+expect "DKMS skips a kernel with the RDMA modules of a vendor" vendor_is_skipped
 expect "modules are built from rdma2-dkms signed and installed, with their version" \
 	build_and_install
 for name in rpcrdma rpcrdma6 xprtrdma rpcrdma2 rpcrdma26; do
@@ -285,5 +285,5 @@ expect "a kernel with MLNX_OFED is refused by name (Debian)" \
 	refuses_vendor updates/dkms/mlx_compat.ko
 expect "a kernel with MLNX_OFED is refused by name (Red Hat)" \
 	refuses_vendor extra/mlnx-ofa_kernel/drivers/infiniband/core/ib_core.ko.xz
-expect "make uninstall leaves nothing, and brings rpcrdma back" in_tree_is_back
+expect "make uninstall removes everything, and rpcrdma is used again" in_tree_is_back
 exit "$failed"

@@ -244,7 +244,7 @@ log_reports()
 		held = ""; known = inside = 0
 	}
 	function ours(line) { return line ~ /\[([a-z]*rdma2[a-z_]*|canary)\]/ }
-	# One that is cut off counts as a report.
+	# A truncated report counts, too.
 	function flush_race() {
 		if (title != "") {
 			if (!whole || ours(title)) print title

@@ -310,10 +310,10 @@ def layers(cells_csv, csv, *folded):
                 floor = cost.get(('floor', *row), 0)
                 print(f'{line} {thousands(cost[key] - floor):>9} {seen:9}')
     print("""
-A sample is the layer's whose function is the innermost: device: soft-RoCE.
-transport: xprtrdma2 and svcrdma2, or rpcrdma, with what they have the RDMA core
-do. RPC: sunrpc. NFS: client, server and the file system below it. system: what
-none of these called, so system call, scheduler, workqueues.""")
+A sample counts for the layer of its innermost function. device: soft-RoCE.
+transport: xprtrdma2 and svcrdma2, or rpcrdma, and the RDMA core on their behalf.
+RPC: sunrpc. NFS: client, server and the file system below it. system: code that
+none of these called, such as system call, scheduler, workqueues.""")
 
 
 def median(samples):
@@ -464,10 +464,11 @@ def memory(path, csv, kernel):
         variant, connections, mounts = samples[i][:3]
         print(f'{TITLES[variant]:<8} {connections:11} {mounts:6}' + lines[i] + lines[i + 1])
     print(f"""
-What a mount takes by itself is taken off: {mount['client']:.0f} KiB of the client, {mount['server']:.0f} KiB of the
-server. What was left when the mounts had ended, for a connection:
-{left['client', False]:.0f} and {left['server', False]:.0f} KiB at most where there was one, \
-{left['client', True]:.1f} and {left['server', True]:.1f} where there were more.""")
+The figures exclude the memory of a mount itself: {mount['client']:.0f} KiB of the client, \
+{mount['server']:.0f} KiB of the
+server. Memory that remained after the unmounts, per connection: at most
+{left['client', False]:.0f} and {left['server', False]:.0f} KiB with one connection, \
+{left['client', True]:.1f} and {left['server', True]:.1f} with more.""")
     if notes:
         print('', *notes, sep='\n')
     return 0

@@ -133,7 +133,7 @@ static void require_verdict(const struct rpcrdma2_hdr *h,
 	case RDMA2_DROP:
 		break;
 	default:
-		require(!"a code the draft knows");
+		require(!"a code of the draft");
 	}
 	require(len >= RPCRDMA2_PREFIX_LEN || verdict == RDMA2_DROP);
 	require(h->h_direction <= RDMA2_NODIR);
