@@ -38,7 +38,8 @@ group_adapter()
 	device_up || { fail "device"; return; }
 	touch /etc/exports
 	adapter_refuses "no command" "usage: "
-	adapter_refuses "unknown client" "there is no client v3" loopback "$addr4" --clients v2,v3
+	adapter_refuses "unknown client" "the kernel has no client for NFSv3" \
+		loopback "$addr4" --clients v2,v3
 	adapter_refuses "too large" "MiB of memory" loopback "$addr4" --size 1000000
 	nfs_up rdma2
 	adapter_refuses "nfsd runs" "systemctl stop nfs-server" loopback "$addr4" --output "$adapter_report.nfsd"
@@ -52,15 +53,15 @@ group_adapter()
 	for client in 'rdma2, version 2' 'rdma2, version 1' rpcrdma; do
 		check "loopback: $client" adapter_reported "$adapter_report" "$client"
 	done
-	check "loopback: nothing stays" adapter_is_gone
+	check "loopback: all is cleaned up" adapter_is_gone
 
 	rmmod rpcrdma && modprobe -a xprtrdma2 svcrdma2 && echo 2 >/sys/module/svcrdma2/parameters/versions
 	adapter_refuses "a server of version 2 only" "^FAILED: rdma2, version 1: " loopback "$addr4" \
 		"${short[@]}" --clients v1,v2 --output "$adapter_report.2"
 	check "a server of version 2 only: the other client" adapter_reported "$adapter_report.2" \
 		'rdma2, version 2'
-	same "pin is as before" "$(cat /sys/module/xprtrdma2/parameters/pin)" ''
-	check "a server of version 2 only: nothing stays" adapter_is_gone
+	same "pin has its previous value" "$(cat /sys/module/xprtrdma2/parameters/pin)" ''
+	check "a server of version 2 only: all is cleaned up" adapter_is_gone
 
 	"$adapter" server "${short[@]}" >"$adapter_report.server" 2>&1 &
 	pid=$!

@@ -35,7 +35,7 @@ apart_files()
 
 	before=$(counters)
 	check "$name: mount" mount_nfs rdma2 "$1" /mnt "sec=$2" || return
-	check "$name: a tree each way, checksums of both sides" trees
+	check "$name: a tree in each direction, checksums of both sides" trees
 	check "$name: a user" as_user alice touch /mnt/alice
 	check "$name: the file is the user's" on_server \
 		"[ \"\$(stat -c %U $export_dir/alice)\" = alice ]"
@@ -63,9 +63,9 @@ apart_recall()
 	# Not by check, whose subshell would keep the file's name
 	tries 30 1 apart_is_delegated "$1" && ok "$name: a delegation" ||
 		fail "$name: no delegation"
-	check "$name: it is recalled" on_server \
+	check "$name: the delegation is recalled" on_server \
 		"echo new | timeout 8 tee $export_dir/$apart_file"
-	check "$name: the client sees what was written" grep -qx new "/mnt/$apart_file"
+	check "$name: the client reads the new data" grep -qx new "/mnt/$apart_file"
 	check "$name: umount" umount_all
 }
 
@@ -132,7 +132,7 @@ apart_verified()
 
 	for i in 0 1 2; do
 		sec=${apart_flavors[i]}
-		has_verified "$1, $sec: all data" "${apart_loads[i]}" "/tmp/load.$sec"
+		has_verified "$1, $sec: all data are correct" "${apart_loads[i]}" "/tmp/load.$sec"
 	done
 	n=$(contexts)
 	[ "$n" -ge $((apart_seconds / 20)) ] && ok "$1: they have expired ($n contexts)" ||
@@ -181,7 +181,7 @@ group_kerberos-load()
 	[ "${PIPESTATUS[0]}" -eq 0 ] || failed=1
 	for node in client server; do
 		for sec in "${apart_flavors[@]}"; do
-			check "$node, $sec: the server has what was written" \
+			check "$node, $sec: the server has the written data" \
 				on_server "$load_sh verify $export_dir/$node.$sec 1"
 		done
 	done

@@ -160,8 +160,8 @@ recalls()
 	# nfsd gives no delegation before its probe of the callback path has been answered.
 	check "$1: $2 delegations" eval "callback_path_up && delegate $2" || return
 	recall
-	within 9000 "$1: all recalled at once"
-	check "$1: the client sees what was written" all_new
+	within 9000 "$1: all recalled concurrently"
+	check "$1: the client reads the new data" all_new
 	rm -f "$export_dir"/d*
 }
 
@@ -172,14 +172,14 @@ expect_callbacks()
 	local label=$1 count=$2 side
 
 	for side in "${@:3}"; do
-		expect "$label: a Call for each ($side)" \
+		expect "$label: a Call for each delegation ($side)" \
 			"${side}_backward_calls > $count"
 		expect "$label: a Reply for each Call ($side)" \
 			"${side}_backward_replies == ${side}_backward_calls"
 		case $side in
-		c)	expect "$label: none refused, none unanswered" \
+		c)	expect "$label: no Call was refused or dropped" \
 				"c_backward_refused == 0 && c_backward_unanswered == 0" ;;
-		s)	expect "$label: none failed, none dropped" \
+		s)	expect "$label: no Call failed, and no Reply was dropped" \
 				"s_backward_errors == 0 && s_dropped_reply == 0" ;;
 		esac
 	done
@@ -302,10 +302,10 @@ device_down_and_up()
 # reuses its sequence number. The first callback detects this; only later ones can succeed.
 recovered()
 {
-	check "$1: the path comes up again" delegate_again 1
+	check "$1: the callback path is up again" delegate_again 1
 	recall
 	rm -f "$export_dir"/d*
-	check "$1: and stays up" callback_path_up
+	check "$1: the callback path stays up" callback_path_up
 	recalls "$1" 8
 }
 
@@ -324,7 +324,7 @@ callbacks_cut_off()
 	done
 	risen "$before"
 	# If the server detects the removal first, the client sees a disconnect by its peer.
-	expect "cut off: each ended a connection" "c_ended_DEVICE + c_ended_PEER >= $2"
+	expect "cut off: each round ended a connection" "c_ended_DEVICE + c_ended_PEER >= $2"
 	recovered "after that"
 	check "cut off: umount" umount_all
 	rm -rf "${export_dir:?}"/*
@@ -385,7 +385,7 @@ callbacks_at_umount()
 		"$1" "${versions[i % 2]}" || { fail "umount: mount"; return; }
 		check "umount, round $i: delegations" delegate_again 20
 		while_recalling "$((i - 1))" umount_cut_off
-		check "umount, round $i: nothing is left" unused
+		check "umount, round $i: all connections are closed" unused
 	done
 }
 
@@ -499,15 +499,15 @@ callbacks_many()
 	start=$(date +%s%N)
 	measure recall_16
 	took=$((($(date +%s%N) - start) / 1000000))
-	check "$label: recalled in $took ms, beside the load" kill -0 "$load"
+	check "$label: recalled in $took ms, under load" kill -0 "$load"
 	pkill -TERM -f "^[^ ]*bash $load_sh"
 	expect_callbacks "$label" "$((count - 1))" c s
 	expect "$label: on one connection" \
 		"c_connects + c_disconnects + s_disconnects == 0"
-	expect "$label: with I/O in chunks beside them" \
+	expect "$label: with I/O in chunks at the same time" \
 		"c_remote_invalidations > 100 && c_credit_waits > 0"
 	end_busy "$label"
-	check "$label: the client sees what was written" all_new
+	check "$label: the client reads the new data" all_new
 	check "$label: umount" umount_all
 }
 

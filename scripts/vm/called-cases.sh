@@ -85,20 +85,20 @@ calls_of_any_size()
 {
 	local name
 
-	check "a service to be called by" echo_do "serve $echo_port" || return
+	check "a service that sends Calls" echo_do "serve $echo_port" || return
 	for name in a_large_call_and_inline \
 		a_large_call_of_a_server_that_is_inline \
 		a_large_reply_and_inline; do
 		calls_of_service "$name" backward=3 wrong=0 failed=1 error=-5
 		[[ $name = *_reply_* ]] ||
-			expect "$name: it has not been sent" \
+			expect "$name: the server has not sent it" \
 				"s_backward_too_long == 1 && s_backward_calls == 3"
 		expect "$name: no chunk" \
 			"s_backward_read_chunks + s_backward_write_chunks +
 			s_backward_reply_chunks + s_backward_registrations == 0"
 	done
 	calls_of_service many_large_calls_and_inline backward=1 wrong=0 failed=0
-	expect "many_large_calls_and_inline: they have not been sent" \
+	expect "many_large_calls_and_inline: the server has not sent them" \
 		"s_backward_too_long == 40 && s_backward_calls == 1 && s_backward_errors == 0"
 	calls_of_service a_large_call_in_chunks backward=1 wrong=0 failed=0
 	expect "a_large_call_in_chunks: one Read chunk" \
@@ -124,7 +124,7 @@ calls_in_vain()
 	refuses "$at" some
 	all_apply=1 counted called_cases 23900 client_called.a_service_that_takes_no_calls ||
 		failed=1
-	expect "S20 backward=none: the service has seen no Call" \
+	expect "S20 backward=none: the service got no Call" \
 		"c_backward_calls == 0 && c_backward_refused == 1"
 	echo genl >"$at"
 }
@@ -134,7 +134,7 @@ no_answer_left()
 {
 	all_apply=1 counted called_cases 23950 client_called.no_request_for_an_error ||
 		failed=1
-	expect "S46 no request for an error: the Reply is the reason" \
+	expect "S46 no free request for an error: the Reply is the reason" \
 		"c_ended_REPLY == 1"
 }
 
@@ -148,10 +148,10 @@ group_backward-rpc-called()
 		calls_in_vain
 		no_answer_left
 	fi
-	check "the other mount has its connection still, and its data" \
+	check "the other mount keeps its connection, and its data are correct" \
 		other_mount_is_well
 	check "umount" umount_all
-	check "no transport is left of the tester's" unused
+	check "all transports to the tester are gone" unused
 	[ -n "${CASES:-}" ] || calls_of_any_size
 	rmmod rpcrdma2_echo
 	finish

@@ -36,7 +36,7 @@ set_size()
 		sleep 0.2
 		traffic
 		risen "$before"		# the value at the start of measure()
-		sends_are "$4" "$5" && [[ $(expect "it is said" "$6") == ok* ]] && break
+		sends_are "$4" "$5" && [[ $(expect "it is announced" "$6") == ok* ]] && break
 	done
 	sleep 0.2
 	traffic
@@ -56,9 +56,9 @@ changes()
 	local name=$1 got=''
 
 	measure set_size "${@:2}"
-	sends_are "$5" "$6" && ok "$name: Sends of $5 and $6 bytes" ||
-		fail "$name: Sends are not of $5 and $6 bytes: $got"
-	expect "$name: by these messages" \
+	sends_are "$5" "$6" && ok "$name: the largest Sends have $5 and $6 bytes" ||
+		fail "$name: the largest Sends do not have $5 and $6 bytes: $got"
+	expect "$name: announced by the expected messages" \
 		"$7 && c_connects == 0 && c_properties_in_vain == 0 && s_properties_in_vain == 0 && c_frozen_properties + s_frozen_properties == 0"
 }
 
@@ -74,7 +74,7 @@ group_changes()
 
 	changes "C-034 the client's largest Send is lowered" xprtrdma2 send_size 8192 8192 16384 \
 		"c_reqprops_sent == 1 && c_resprops == 1 && s_reqprops == 1 && c_updprops_sent == 1 && s_updprops == 1"
-	[ "$(of_server receive)" = 8192 ] && ok "C-033 the server's Receives are" ||
+	[ "$(of_server receive)" = 8192 ] && ok "C-033 the server's Receives are lowered" ||
 		fail "C-033 the server's Receives: $(of_server receive)"
 	changes "C-032 the client's largest Send is raised" xprtrdma2 send_size 65536 16384 16384 \
 		"c_reqprops_sent == 1 && c_resprops == 1 && s_updprops_sent == 1 && c_updprops == 1 && c_updprops_sent == 1"
@@ -87,10 +87,11 @@ group_changes()
 		"s_updprops_sent == 1 && c_updprops == 1 && c_reqprops_sent + s_reqprops_sent == 0"
 	changes "C-032 the client's Receives are raised" xprtrdma2 receive_size 65536 65536 65536 \
 		"c_updprops_sent == 1 && s_updprops == 1 && c_reqprops_sent + s_reqprops_sent == 0"
-	changes "C-033 the server's Receives are lowered: not by itself" svcrdma2 receive_size 4096 65536 65536 \
+	changes "C-033 the server's Receives are not lowered without a request" \
+		svcrdma2 receive_size 4096 65536 65536 \
 		"s_updprops_sent + s_reqprops_sent == 0"
 	[ "$(wc -l <"$export_dir/c")" -eq "$lines" ] &&
-		ok "all was written" || fail "$(wc -l <"$export_dir/c") of $lines lines"
+		ok "all data are written" || fail "$(wc -l <"$export_dir/c") of $lines lines"
 	check "umount" umount_all
 	finish
 }
@@ -143,11 +144,11 @@ thresholds_of()
 
 	[ "$1" = 2 ] || size_parameter svcrdma2 versions "$1"
 	measure mount_nfs "$proto" 4.2 /mnt
-	expect "$name: in force on the connection that asks" \
+	expect "$name: in force on the connection that negotiates" \
 		"c_connects == 1 && c_connect_failures == 0 && s_accepts == 1 && s_disconnects == 0"
 	[ "$(connection version) $(connection send)/$(connection receive)" = \
 		"$1 20480/20480" ] &&
-		ok "$name: 20480 bytes each way" ||
+		ok "$name: 20480 bytes in both directions" ||
 		fail "$name: $(connection version) $(connection send)/$(connection receive)"
 	check "$name: umount" umount_all
 	size_parameter svcrdma2 versions any
@@ -170,9 +171,9 @@ group_size-storm()
 	[ -z "${QUICK:-}" ] || rounds=25
 	nfs_up "$proto" || { fail "server"; return; }
 	thresholds_of 1
-	check "the server is forgotten" forget_server
+	check "the client forgets the version of the server" forget_server
 	thresholds_of 2
-	check "the server is forgotten again" forget_server
+	check "the client forgets it again" forget_server
 	# Taken before the mount, so that all messages of its only connection count.
 	before=$(counters)
 	check "mount" mount_nfs "$proto" 4.2 /mnt || return
@@ -182,19 +183,19 @@ group_size-storm()
 	at_work
 	rnr_before=$(rnr)
 	change_all_sizes "$rounds" && kill -TERM "$load" && ok "$name: $((4 * rounds)) changes" ||
-		fail "$name: a change that does not take, or no load"
-	has_verified "$name: all data" "$load" /tmp/load
+		fail "$name: a change had no effect, or the load ended"
+	has_verified "$name: all data are correct" "$load" /tmp/load
 	# The load lasts longer than the changes, so no message about sizes is outstanding.
 	risen "$before"
-	expect "$name: both ends ask, and both say what has changed" \
+	expect "$name: both ends request and announce changes" \
 		"c_reqprops_sent > 2 && s_reqprops_sent > 2 && c_updprops_sent > 2 && s_updprops_sent > 2"
-	expect "$name: each is heard" \
+	expect "$name: each message arrives" \
 		"c_reqprops == s_reqprops_sent && s_reqprops == c_reqprops_sent && c_updprops == s_updprops_sent && s_updprops == c_updprops_sent"
 	expect "$name: no connection is lost" "c_connects == 1 && s_accepts == 1 && s_disconnects == 0"
 	# A Call may be in flight when the server lowers its largest Send.
-	expect "$name: S14 no Call is refused but for its Reply, which is mended" \
+	expect "$name: S14 Calls are refused only for their Replies, and repeated with a Reply chunk" \
 		"s_errors_reply_resource == c_errors_received && c_calls_again == c_errors_received && c_replies_bad == 0"
-	[ "$(rnr)" = "$rnr_before" ] && ok "$name: no message finds no Receive" ||
+	[ "$(rnr)" = "$rnr_before" ] && ok "$name: each message finds a Receive" ||
 		fail "$name: RNR $rnr_before before, $(rnr) after"
 	echo "# $(for i in c_reqprops_sent s_reqprops_sent c_updprops_sent s_updprops_sent; do
 		echo "$i ${rose[$i]}"; done | paste -sd' ')"
@@ -203,10 +204,10 @@ group_size-storm()
 	size_parameter svcrdma2 receive_size 65536
 	size_parameter xprtrdma2 send_size 65536
 	size_parameter svcrdma2 send_size 65536
-	check "$name: the largest in the end" sizes_settle 65536/65536
+	check "$name: finally the largest sizes" sizes_settle 65536/65536
 	size_parameter xprtrdma2 send_size 4096
 	size_parameter svcrdma2 send_size 4096
-	check "$name: and the smallest" sizes_settle 4096/4096
+	check "$name: finally the smallest sizes" sizes_settle 4096/4096
 	check "umount" umount_all
 	finish
 }

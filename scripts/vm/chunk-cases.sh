@@ -15,18 +15,18 @@ large="window=16 call=65536/70000/300001 reply=65536/4096/100003 ddp=2 reply_ddp
 # client answers about 0.7 s later, with RDMA Writes and a Send With Invalidate.
 chunks_given_up()
 {
-	local name="C-009 B-05 Calls with chunks, given up after 2 s and answered after 2.7"
+	local name="C-009 B-05 Calls with chunks, abandoned after 2 s, with Replies after 2.7 s"
 
 	echo 2 >"$echo_timeout"
 	check "$name: connect" echo_connect || return
 	measure echo_do "run direction=backward count=44 $large hold=2700 every=11"
-	check "$name: four end with a timeout, all others are right" \
+	check "$name: four time out, all others succeed" \
 		came backward=40 failed=4 wrong=0 error=-5
-	expect "$name: as many keep a credit" "s_backward_given_up == 4"
-	expect "$name: their answers are waited for" \
+	expect "$name: these four keep their credits" "s_backward_given_up == 4"
+	expect "$name: the service waits for their Replies" \
 		"s_backward_revoked == 4 && s_backward_late == 4"
 	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
-	check "$name: and has all credits" all_right backward 48 "$large"
+	check "$name: all credits are available" all_right backward 48 "$large"
 	check "$name: disconnect" echo_disconnect
 }
 
@@ -49,22 +49,22 @@ kept_until_killed()
 # until they are given up. Meanwhile the sixteenth credit carries other Calls.
 chunks_kept()
 {
-	local name="B-05 Calls with six regions each, 15 of 16 at once kept by the client"
+	local name="B-05 Calls with six regions each, the client holds 15 of 16"
 	local words="window=16 call=300001 reply=100003 base=100"
 
 	echo 60 >"$echo_timeout"
 	check "$name: connect" echo_connect || return
-	check "$name: 16 are granted" all_right backward 64 "$words"
+	check "$name: 16 credits are granted" all_right backward 64 "$words"
 	measure kept_until_killed "$words"
-	check "$name: those end by a signal, all others are right" \
+	check "$name: these 15 end by a signal, all others succeed" \
 		came backward=16 failed=15 wrong=0 error=-512
-	expect "$name: each took six" "s_backward_registrations == 6 * 31"
-	expect "$name: each was sent, and is given up once" \
+	expect "$name: each has six regions" "s_backward_registrations == 6 * 31"
+	expect "$name: each was sent, and is abandoned once" \
 		"s_backward_calls == 31 && s_backward_given_up == 15"
-	expect "$name: their answers are waited for" \
+	expect "$name: the service waits for their Replies" \
 		"s_backward_revoked == 15 && s_backward_late == 15"
 	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
-	check "$name: and has all credits" all_right backward 48 "$words"
+	check "$name: all credits are available" all_right backward 48 "$words"
 	check "$name: disconnect" echo_disconnect
 }
 
@@ -72,17 +72,17 @@ chunks_kept()
 # offered, which ends the connection.
 chunks_abandoned()
 {
-	local name="Calls with chunks, given up after 1 s and answered after 8"
+	local name="Calls with chunks, abandoned after 1 s, with Replies after 8 s"
 
 	echo 1 >"$echo_timeout"
 	check "$name: connect" echo_connect || return
 	measure echo_do "run direction=backward count=8 $large hold=8000 every=4"
-	check "$name: no byte is wrong" came wrong=0
-	expect "$name: memory is taken back" \
+	check "$name: all data are correct" came wrong=0
+	expect "$name: the service revokes the memory" \
 		"s_backward_revoked >= 2 && s_backward_late == 0"
 	# The client has not replied yet.
 	sleep 3
-	check "$name: later RPCs are right" again_right 48
+	check "$name: later RPCs succeed" again_right 48
 	check "$name: disconnect" echo_disconnect
 }
 
@@ -97,15 +97,15 @@ again_right()
 # A signal to the tasks kills Calls in flight, several times.
 chunks_killed()
 {
-	local i name="Calls with chunks, killed 10 times, 16 at once"
+	local i name="Calls with chunks, killed 10 times, 16 concurrent Calls"
 
 	echo 20 >"$echo_timeout"
 	check "$name: connect" echo_connect || return
 	measure chunks_kill
-	check "$name: no byte is wrong, no RPC is lost" came wrong=0 failed=0
-	expect "$name: they were, with memory exposed" \
+	check "$name: all data are correct, and no RPC is lost" came wrong=0 failed=0
+	expect "$name: Calls were killed with exposed memory" \
 		"s_backward_given_up >= 16 && s_backward_revoked >= 16"
-	expect "$name: the client answered each" \
+	expect "$name: the client replied to each" \
 		"s_backward_late == s_backward_revoked"
 	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
 	check "$name: disconnect" echo_disconnect
@@ -140,14 +140,14 @@ chunks_killed_cut()
 	tenths=${EPOCHREALTIME/./}
 	device_down || fail "$name: device removed"
 	tenths=$(((${EPOCHREALTIME/./} - tenths) / 100000))
-	[ "$tenths" -le 40 ] && ok "$name: they do not hold it" ||
-		fail "$name: they hold it for $tenths tenths of a second"
+	[ "$tenths" -le 40 ] && ok "$name: these Calls do not delay the removal" ||
+		fail "$name: the removal takes $tenths tenths of a second"
 	device_up || fail "$name: device back"
 	echo_do halt
 	wait "$run"
-	check "$name: no byte is wrong" came wrong=0
+	check "$name: all data are correct" came wrong=0
 	risen "$before"
-	expect "$name: they waited" \
+	expect "$name: Calls waited" \
 		"s_backward_revoked >= 4 && s_backward_late < s_backward_revoked"
 	check "$name: disconnect" echo_disconnect
 }
@@ -155,7 +155,7 @@ chunks_killed_cut()
 # chunks_disconnected TIMES: fault injection disconnects at the end that sends next
 chunks_disconnected()
 {
-	local name="connections end $1 times, 16 Calls with chunks at once" before i
+	local name="connections end $1 times, 16 concurrent Calls with chunks" before i
 
 	check "$name: connect" echo_connect || return
 	before=$(counters)
@@ -167,26 +167,26 @@ chunks_disconnected()
 	keep
 	echo_run_ends "$name"
 	risen "$before"
-	expect "$name: each was one" "c_connects >= $1"
-	expect "$name: Calls ended with memory exposed" "s_backward_revoked >= $1"
+	expect "$name: each time a connection was lost" "c_connects >= $1"
+	expect "$name: Calls ended with exposed memory" "s_backward_revoked >= $1"
 	check "$name: disconnect" echo_disconnect
 }
 
 # As at an unmount, the callback service ends before the connection does.
 chunks_without_service()
 {
-	local name="the callback service ends with 16 Calls at once" before
+	local name="the callback service ends with 16 concurrent Calls" before
 
 	check "$name: connect" echo_connect || return
 	before=$(counters)
 	echo_run_begins
-	check "$name: it does" echo_do disconnect
+	check "$name: the service ends" echo_do disconnect
 	sleep 0.5
 	echo_do halt
 	wait "$run"
-	check "$name: no byte is wrong" came wrong=0
+	check "$name: all data are correct" came wrong=0
 	risen "$before"
-	expect "$name: Calls found none" "c_backward_refused + c_backward_unanswered > 0"
+	expect "$name: Calls found no service" "c_backward_refused + c_backward_unanswered > 0"
 }
 
 
@@ -194,23 +194,23 @@ chunks_without_service()
 # are small and inline, those to the second have chunks.
 chunks_beside()
 {
-	local name="beside a client of version 1"
+	local name="a client of version 2 beside one of version 1"
 
 	check "$name: connect" echo_pinned 1 || return
 	echo_do "client 1"
 	check "$name: connect in version 2" echo_pinned 2 || return
-	check "$name: one of each" \
+	check "$name: one connection of each" \
 		test "$(echo_connections 1).$(echo_connections 2)" = 1.1
 	measure all_right backward 200 "window=16 call=300/300001 reply=100 head ddp=2"
 	check "C-035 $name: 100 Calls inline, 100 with chunks" \
 		came backward=200 wrong=0 failed=0 retried=0
-	expect "C-035 $name: chunks for the second one only" \
+	expect "C-035 $name: only the client of version 2 gets chunks" \
 		"c_backward_read_chunks >= 100 && c_backward_read_chunks <= 200 &&
 		c_backward_read_bytes >= 100 * 300000 && c_backward_refused == 0"
-	expect "$name: both stay" "c_disconnects + s_disconnects == 0"
+	expect "$name: both connections stay" "c_disconnects + s_disconnects == 0"
 	check "$name: disconnect" echo_disconnect
 	echo_do "client 0"
-	check "$name: disconnect that" echo_do disconnect
+	check "$name: disconnect the other client" echo_do disconnect
 }
 
 # lost_for REASON: checks the trace of lost connections for this reason
@@ -225,13 +225,13 @@ lost_for()
 # five seconds; on other devices the client's deadline is effective.
 chunks_that_hang()
 {
-	local name="RDMA Reads of a Call of the server that hang" ret=0
+	local name="hanging RDMA Reads for a Call of the server" ret=0
 
 	echo 1 >/sys/kernel/tracing/events/rpcrdma2/rpcrdma2_lost/enable
 	all_apply=1 tester "" --server --trigger \
 		"printf 'connect $addr4 %s 1\\n' \$PORT >$echo_folder/control" \
 		"$addr4" 23000 client_backward.reads_that_hang || ret=1
-	check "S46 $name: they end the connection" \
+	check "S46 $name: the connection ends" \
 		lost_for "\(RDMA Read\|Send\) failed"
 	check "$name: disconnect" echo_do disconnect
 	return "$ret"
@@ -241,23 +241,23 @@ chunks_that_hang()
 # connection and on another one.
 chunks_overdue()
 {
-	local name="an RDMA Read of a Call of the server that gets no response" before ms
+	local name="an RDMA Read without a response for a Call of the server" before ms
 
 	echo 60 >"$echo_timeout"
 	check "$name: two connections" echo_connect 2 || return
 	# Only the first Reply on each connection grants more than one credit.
-	check "$name: which are in use" all_right backward 32 "$large"
+	check "$name: both are in use" all_right backward 32 "$large"
 	before=$(counters)
 	with_fault fail_read 1 echo_do "run direction=backward count=96 $large retry"
-	check "$name: there was one" test "$(cat "$faults/fail_read/times")" -eq 0
-	check "$name: one RPC is made again, all are right" \
+	check "$name: the fault was injected" test "$(cat "$faults/fail_read/times")" -eq 0
+	check "$name: one RPC is repeated, and all succeed" \
 		came backward=96 wrong=0 failed=0 retried=1
 	ms=$(come ms)
 	[ "$ms" -ge 19000 ] && [ "$ms" -lt 26000 ] &&
 		ok "S46 $name: its deadline ends the Call, after $ms ms" ||
-		fail "S46 $name: it takes $ms ms"
+		fail "S46 $name: the Call takes $ms ms"
 	risen "$before"
-	expect "S46 $name: one connection is lost, for that" \
+	expect "S46 $name: this ends one connection" \
 		"c_overdue == 1 && c_disconnects == 1 && c_connects == 1 &&
 		s_disconnects == 1 && s_overdue == 0"
 	echo 20 >"$echo_timeout"
@@ -289,7 +289,7 @@ chunks_in_namespace()
 	check "$name: serve" "${there[@]}" bash -c "echo serve $echo_port >$echo_folder/control"
 	check "$name: connect" "${there[@]}" bash -c \
 		"echo connect $addr4 $echo_port 2 >$echo_folder/control" || return
-	check "$name: two connections there, none here" test "$(
+	check "$name: two connections in the namespace only" test "$(
 		"${there[@]}" grep -c 'device=rxe1 .*brs=GENL' "$client_view").$(
 		wc -l <"$client_view")" = 2.0
 	measure all_right both 96 "$large"
@@ -307,27 +307,27 @@ chunks_in_namespace()
 	echo_do "serve $echo_port"
 	"${there[@]}" rdma link del rxe1
 	ip link del d1
-	check "$name: it goes" ip netns del other
+	check "$name: the namespace is deleted" ip netns del other
 }
 
 # Calls that the client's service still processes from an earlier connection are not
 # outstanding on the new one.
 calls_held_over()
 {
-	local name="16 Calls held for 3 s, and the connection lost" before
+	local name="16 Calls held for 3 s, and a lost connection" before
 
 	check "$name: connect" echo_connect || return
-	check "$name: 16 are granted" all_right backward 32 "window=16 head"
+	check "$name: 16 credits are granted" all_right backward 32 "window=16 head"
 	before=$(counters)
 	echo_do "run direction=backward count=16 window=16 head retry hold=3000" &
 	run=$!
 	sleep 1
 	device_down && device_up || fail "$name: device"
 	wait "$run"
-	check "$name: each is made again, once" \
+	check "$name: each Call is repeated once" \
 		came backward=16 wrong=0 failed=0 retried=16
 	risen "$before"
-	expect "B-06 $name: none is refused on the next one" \
+	expect "B-06 $name: no Call is refused on the next connection" \
 		"c_backward_refused == 0 && c_backward_calls == 32 && c_connects == 1"
 	check "$name: disconnect" echo_disconnect
 }
@@ -349,7 +349,7 @@ group_backward-rpc-cut()
 
 	echo_up genl || { fail "server"; return; }
 	counted echo_interrupted 4
-	expect "interrupted: Calls ended with memory exposed" "s_backward_revoked > 0"
+	expect "interrupted: Calls ended with exposed memory" "s_backward_revoked > 0"
 	! can_fail "$debug/fail_sunrpc" disconnects || chunks_disconnected "${times:-40}"
 	calls_held_over
 	chunks_without_service

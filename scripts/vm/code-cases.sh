@@ -21,7 +21,7 @@ error_of()
 # An error code that reports only that the server could not build a Reply
 no_reply_built()
 {
-	local name="C-093 C-094 a Reply that can not be built" before got
+	local name="C-093 C-094 a Reply that cannot be built" before got
 
 	storm_mount 3 nolock || return
 	head -c 65536 /dev/urandom >"$export_dir/a"
@@ -29,9 +29,9 @@ no_reply_built()
 	before=$(counters)
 	got=$(with_fault fail_reply 1 read_file a 65536)
 	check "$name: the reader gets EIO" [ "$got" = "Input/output error" ]
-	check "$name: and data the next time" [ "$(read_file a 65536)" = data ]
+	check "$name: the next attempt gets the data" [ "$(read_file a 65536)" = data ]
 	risen "$before"
-	expect "$name: code 10, once, on the same connection, and not sent again" \
+	expect "$name: one error with code 10, on the same connection, and no repetition" \
 		"s_errors_system==1&&c_errors_received==1&&c_calls_again==0&&c_connects==0"
 	umount_all
 	rm -f "$export_dir/a"
@@ -67,8 +67,8 @@ no_buffers()
 	got=$(with_fault fail_buffer -1 read_at_once b1 b2 b3 b4 b5 b6)
 	[ "${got// /}" = 6data ] || why+=", $got"
 	risen "$before"
-	[ -z "$why" ] && ok "$name: right data" || fail "$name: ${why#, }"
-	expect "$name: they waited, or took pages over" \
+	[ -z "$why" ] && ok "$name: the data are correct" || fail "$name: ${why#, }"
+	expect "$name: Replies waited, or moved pages of the buffer" \
 		"s_shortages + s_buffer_pages_moved > 0"
 	expect "$name: no error, the same connection" \
 		"s_errors_reply_resource==0&&s_errors_system==0&&c_errors_received==0&&c_connects==0"
@@ -91,11 +91,11 @@ lost_call()
 	before=$(counters)
 	got=$(with_fault fail_handle -1 "$@")
 	check "$name: EIO, not $got" [ "$got" = "Input/output error" ]
-	check "$name: others are served" [ "$(read_file l 32768)" = data ]
+	check "$name: other mounts are served" [ "$(read_file l 32768)" = data ]
 	risen "$before"
 	# With soft-RoCE, one time in six, the client disconnects before the server's device
 	# has received the NAK. Each of these costs one more connection.
-	expect "$name: the third time it is answered with code 10" \
+	expect "$name: the third attempt gets code 10" \
 		"s_calls_lost==2&&s_calls_lost_again==1&&s_errors_system==1&&c_connects>=2&&c_connects<=8"
 	umount_all
 	rm -f "$export_dir/l"
@@ -109,6 +109,6 @@ write_file()
 
 lost_calls()
 {
-	lost_call "C-093 S46 a READ with a handle that is none" read_file l 32768
-	lost_call "C-093 S46 a WRITE with a handle that is none" write_file
+	lost_call "C-093 S46 a READ with an invalid handle" read_file l 32768
+	lost_call "C-093 S46 a WRITE with an invalid handle" write_file
 }

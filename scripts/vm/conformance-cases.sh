@@ -43,7 +43,7 @@ tester_lines()
 			print (all ? "FAIL " : "# ") name
 			bad += all
 		} else if (is_known(name)) {
-			print "FAIL " name ": passes, which is news"
+			print "FAIL " name ": passes, although it is listed as failing"
 			bad = 1
 		} else
 			print "ok " name
@@ -170,7 +170,7 @@ copies_no_call()
 # handle.
 conformance_plain()
 {
-	local name="C-007 a device that can not invalidate" n
+	local name="C-007 a device without remote invalidation" n
 
 	can_fail /sys/kernel/debug/xprtrdma2/fail_extensions "$name" || return 0
 	fault fail_extensions
@@ -316,13 +316,13 @@ calls_to_rdma2()
 	local at=/sys/module/xprtrdma2/parameters/backward
 
 	measure tester_of_clients 22100 client_codes.unknown_procs client_codes.other_versions
-	expect "S54 what has no direction has no answer" \
+	expect "S54 messages without a direction get no answer" \
 		"c_dropped_silently >= 7 && c_backward_refused + c_properties_refused == 0"
 	measure tester_of_clients 22200 client_backward.a_call_in_version_one
-	expect "B-19 S24 a Call of version 1 finds no service, and has no answer" \
+	expect "B-19 S24 a Call of version 1 without a service gets no Reply" \
 		"c_backward_unanswered == 1 && c_backward_refused == 0"
 	measure tester_of_clients 22400 client_backward.a_call_that_is_too_long
-	expect "B-14 a Call that is too long: the Receive that fails is the reason" \
+	expect "B-14 a Call that is too long: the failed Receive is the reason" \
 		"c_ended_RECEIVE == 1"
 	echo genl >$at
 	tester_of_clients 22000 client_codes.too_many_chunks_of_a_call \

@@ -116,7 +116,7 @@ crowd_happened()
 		fail "chunk lists: $(grep chunks /tmp/crowds | tr '\n' ' ')"
 	[ "$(crowd_total mute up)" -ge $((2 * (crowd_size / 5))) ] &&
 		[ "$(crowd_total mute calls)" -eq 0 ] &&
-		ok "mute: $(crowd_total mute up) connections without a word" ||
+		ok "mute: $(crowd_total mute up) connections without a message" ||
 		fail "mute: $(grep mute /tmp/crowds | tr '\n' ' ')"
 	[ "$(crowd_total rnr taken)" -ge $((8 * 2 * (crowd_size / 5))) ] &&
 		[ "$(crowd_total rnr replies)" -eq 0 ] &&
@@ -140,8 +140,8 @@ crowd_memory()
 		ok "S46 payload: $((peak >> 10)) KiB at most, of $((most >> 11)) KiB for an address" ||
 		fail "S46 payload: $((peak >> 10)) KiB, of $((most >> 11)) KiB"
 	[ "$kib" -le $(((most >> 11) + crowd_size * each)) ] &&
-		ok "memory: $kib KiB less while they are there" ||
-		fail "memory: $kib KiB less while they are there"
+		ok "memory: $kib KiB less during the connections" ||
+		fail "memory: $kib KiB less during the connections"
 }
 
 # while_crowded SECONDS FILE FILE: measures latencies, and the minimum of available memory
@@ -172,9 +172,9 @@ crowd_ends_service()
 	rpc.nfsd 0
 	took=$((SECONDS - begin))
 	[ "$took" -lt 30 ] &&
-		ok "nfsd stops beside $n connections (in $took s)" ||
-		fail "nfsd stops beside $n connections: in $took s"
-	ended_for "nfsd stops beside $n connections" "$server_view" \
+		ok "nfsd stops with $n connections (in $took s)" ||
+		fail "nfsd stops with $n connections: in $took s"
+	ended_for "nfsd stops with $n connections" "$server_view" \
 		"ended by its owner"
 }
 
@@ -228,7 +228,7 @@ bounds_payload()
 	crowd_up 1 withhold || return
 	holds "S46 one connection holds a quarter of the memory" 3 4
 	crowd_down
-	holds "it holds nothing when it is gone" 0 0
+	holds "it holds no memory after its end" 0 0
 	crowd_up 12 withhold || return
 	holds "S46 twelve of an address hold half of it" 6 8
 	check "WRITE of 1 MiB from another address" write_to /mnt2 1M
@@ -236,16 +236,16 @@ bounds_payload()
 	risen "$before"
 	expect "Calls waited" "s_transfer_waits >= 20 && s_stalls == 0"
 	set_parameter transfer_memory 0
-	holds "with more memory they go on" 56 64
+	holds "with more memory they continue" 56 64
 	crowd_down
 
 	set_parameter transfer_memory 16384
 	head -c 1048576 /dev/urandom >"$export_dir/hoard"
 	crowd_up 1 hoard || return
-	holds "S46 Replies that are not taken: a quarter of the memory" 3 4
+	holds "S46 Replies that the client does not take: a quarter of the memory" 3 4
 	check "READ of 1 MiB from another address" cmp "$export_dir/hoard" /mnt2/hoard
 	crowd_down
-	holds "nothing is left" 0 0
+	holds "all memory is free again" 0 0
 	set_parameter transfer_memory 0
 }
 
@@ -260,14 +260,14 @@ bounds_threads()
 	crowd_up $((2 * nfsd_threads)) hoard || return
 	until_risen "$before" "$nfsd_threads" s_sq_waits
 	for i in 1 2 3; do
-		check "S46 GETATTR from another address beside Send Queues that are full" \
+		check "S46 GETATTR from another address, with full Send Queues" \
 			stat -t /mnt2/.
 	done
 	risen "$before"
-	expect "READs beyond the Send Queue wait, and hold no thread" \
+	expect "READs beyond the Send Queue wait, and occupy no thread" \
 		"s_sq_waits >= $nfsd_threads && s_overdue == 0 && s_stalls == 0 && s_disconnects == 0"
 	crowd_down
-	holds "nothing is left of them" 0 0
+	holds "their memory is free again" 0 0
 	set_parameter transfer_memory 0
 }
 
@@ -292,22 +292,22 @@ bounds_upcall()
 		run+=($!)
 	done
 	happens_in 5 has_bytes $((4 << 20)) $((16 << 20)) &&
-		ok "READs wait for mountd, and have pages" ||
+		ok "READs wait for mountd, and hold pages" ||
 		fail "READs wait for mountd: $(tr '\n' ' ' <$transfers)"
 	happens_in 20 has_bytes 0 0 &&
-		ok "S46 READs have pages for a limited time while mountd does not answer" ||
+		ok "S46 READs hold pages for a limited time while mountd does not reply" ||
 		fail "READs that wait for mountd: $(tr '\n' ' ' <$transfers)"
 	pkill -CONT rpc.mountd
 	for i in "${run[@]}"; do
 		wait "$i" || said=other
 	done
-	check "and they have their data when it does" [ $said = same ]
+	check "they get their data when mountd replies" [ $said = same ]
 	for i in "${fds[@]}"; do
 		exec {i}<&-
 	done
 	risen "$before"
 	expect "no thread has waited for a peer" "s_stalls == 0 && s_overdue == 0"
-	holds "nothing is left of them" 0 0
+	holds "their memory is free again" 0 0
 }
 
 # 64 connections that do not take their Replies to READs of 1 MiB stay within the limit of
@@ -324,18 +324,18 @@ bounds_replies()
 	before=$(counters)
 	crowd_up "$crowd_size" hoard || return
 	holds "S46 Replies that $crowd_size connections do not take: half of the memory" 6 8
-	latencies /mnt2 8 "$d/crowd-g" "$d/crowd-w" || fail "a mount beside them"
+	latencies /mnt2 8 "$d/crowd-g" "$d/crowd-w" || fail "a mount at the same time"
 	least=$(available)
-	holds "and no more after a while" 6 8
+	holds "the memory in use does not grow" 6 8
 	echo "# $((mem - least)) KiB less memory, the peers' queue pairs among it"
 	crowd_down
 	risen "$before"
-	expect "Calls waited before they were carried out" \
+	expect "Calls waited before their execution" \
 		"s_transfer_waits >= $((crowd_size * 8)) && s_stalls == 0"
-	holds "nothing is left of them" 0 0
+	holds "their memory is free again" 0 0
 	latencies /mnt2 3 "$d/calm-g2" "$d/calm-w2"
 	no_slower "GETATTR beside them" "$d/calm-g?" "$d/crowd-g"
-	no_slower "WRITE of 1 MiB beside them" "$d/calm-w?" "$d/crowd-w"
+	no_slower "WRITE of 1 MiB at the same time" "$d/calm-w?" "$d/crowd-w"
 	set_parameter transfer_memory 0
 	rm -rf "$d"
 }
@@ -366,12 +366,12 @@ bounds_contexts()
 		ok "a burst: send contexts have $most bytes, $first before" ||
 		fail "a burst: send contexts have $most bytes, $first before"
 	happens_in 20 lingers &&
-		ok "and $(send_memory) when it is over" ||
+		ok "$(send_memory) after the burst" ||
 		fail "still $(send_memory) bytes of send contexts after the burst"
 	risen "$before"
-	expect "they were freed" "s_contexts_trimmed >= 20"
+	expect "send contexts were freed" "s_contexts_trimmed >= 20"
 	measure deep /mnt
-	expect "the next burst has its own" "s_calls > 1000 && s_disconnects == 0"
+	expect "the next burst allocates its own" "s_calls > 1000 && s_disconnects == 0"
 }
 
 # flooded MANNER OPERATION: two connections of another address keep all their credits in use
@@ -379,7 +379,7 @@ bounds_contexts()
 # gives the mount a third of it; no operation waits until a flood has ended.
 flooded()
 {
-	local crowd name="beside two floods of $2" times=12 worst
+	local crowd name="with two floods of $2" times=12 worst
 
 	crowd_up 2 "$1" || return
 	latencies /mnt 3 "$d/$1-g" "$d/$1-w" || fail "a mount $name"
@@ -414,7 +414,8 @@ group_flood()
 	latencies /mnt 3 "$d/calm-g" "$d/calm-w"
 	flooded flood NULL
 	flooded drain READ
-	check "the mount's data" cmp /mnt/beside <(perl -e 'print pack("N*", 1 .. 262144)')
+	check "the mount's data are correct" \
+		cmp /mnt/beside <(perl -e 'print pack("N*", 1 .. 262144)')
 	rm -rf "$d" "${export_dir:?}"/*
 	finish
 }
@@ -480,7 +481,7 @@ never_accepted()
 	rpc.nfsd 0
 	await has_risen s_accept_failures 1
 	risen "$before"
-	expect "$name ends with the listener" "s_accept_failures == 1 && s_accepts == 0"
+	expect "$name ends when the listener does" "s_accept_failures == 1 && s_accepts == 0"
 	kill "$crowd"
 	wait "$crowd"
 	check "$name: its peer gets a reject" [ "$(crowd_total mute refused)" -ge 1 ]
@@ -538,7 +539,7 @@ group_crowd()
 	mem_before=$(available) mem_least=$mem_before
 	before=$(counters)
 	crowd_up || return
-	while_crowded 23 "$d/crowd-g1" "$d/crowd-w1" || fail "a mount beside them"
+	while_crowded 23 "$d/crowd-g1" "$d/crowd-w1" || fail "a mount at the same time"
 	cat $transfers | sed 's/^/# /'
 	crowd_down
 	ended_for "hostile connections" "$server_view" peer
@@ -546,13 +547,14 @@ group_crowd()
 	echo "# waits: ${rose[s_transfer_waits]:-0} for pages, ${rose[s_sq_waits]} for Send Queue entries; ${rose[s_stalls]} stalls, ${rose[s_overdue]} overdue"
 	latencies /mnt 4 "$d/calm-g2" "$d/calm-w2"
 	crowd_up || return
-	while_crowded 5 "$d/crowd-g2" "$d/crowd-w2" || fail "a mount beside them"
+	while_crowded 5 "$d/crowd-g2" "$d/crowd-w2" || fail "a mount at the same time"
 	crowd_ends_service
 	crowd_down
 	nfsd_up
-	no_slower "GETATTR beside $crowd_size hostile connections" "$d/calm-g?" "$d/crowd-g?"
-	no_slower "WRITE of 1 MiB beside them" "$d/calm-w?" "$d/crowd-w?"
-	check "the mount's data" cmp /mnt/beside <(perl -e 'print pack("N*", 1 .. 262144)')
+	no_slower "GETATTR with $crowd_size hostile connections" "$d/calm-g?" "$d/crowd-g?"
+	no_slower "WRITE of 1 MiB at the same time" "$d/calm-w?" "$d/crowd-w?"
+	check "the mount's data are correct" \
+		cmp /mnt/beside <(perl -e 'print pack("N*", 1 .. 262144)')
 	crowd_happened
 	crowd_memory
 	rm -rf "$d" "$export_dir/beside"

@@ -53,13 +53,13 @@ run()
 	find "/mnt/v$vers" -type f -print0 | xargs -0 cat >/dev/null || die "read"
 	at1=$(now)
 	value[read,$vers]=$(rate "$at0" "$at1")
-	say "NFSv$vers: caches dropped, all of it read back"
+	say "NFSv$vers: caches dropped, all files read back"
 
 	sums "/mnt/v$vers" >/tmp/client || die "checksums of the client"
 	sums "$dir" >/tmp/server || die "checksums of the server"
-	cmp /tmp/source /tmp/client || die "the client reads something else"
-	cmp /tmp/source /tmp/server || die "the server holds something else"
-	say "NFSv$vers: checksums are the same: source, client's side, server's side"
+	cmp /tmp/source /tmp/client || die "the client reads other data"
+	cmp /tmp/source /tmp/server || die "the server has other data"
+	say "NFSv$vers: equal checksums at source, client and server"
 
 	risen "$before"
 	for name in "${!rose[@]}"; do
@@ -102,7 +102,7 @@ run 3
 server_down
 
 echo
-line "$files files, $((bytes / 1000000)) MB each way" "NFSv4.2" "NFSv3"
+line "$files files, $((bytes / 1000000)) MB in each direction" "NFSv4.2" "NFSv3"
 rule
 row "RPC-over-RDMA version" version
 row "inline thresholds, Call / Reply, bytes" thresholds
@@ -124,7 +124,7 @@ row "  used" c_reply_chunks_used
 rule
 row "client: memory registrations" c_registrations
 row "client: invalidated by the server" c_remote_invalidations
-row "client: invalidated by itself" c_local_invalidations
+row "client: invalidated by the client" c_local_invalidations
 row "client: doorbells" c_doorbells
 row "client: Send completions" c_send_completions
 row "client: Receive completions" c_recv_completions

@@ -69,7 +69,7 @@ gone()
 {
 	check "$name: umount" umount_all
 	check "$name: device removed" device_down
-	check "$name: nothing is mapped" nothing_mapped
+	check "$name: no page is mapped" nothing_mapped
 }
 
 # works LIMITS CLIENT SERVER: with these words in the views
@@ -85,7 +85,7 @@ works()
 		{ gone; return; }
 	counted check "$name: READ and WRITE of 1 MiB and of a few bytes, READDIR" \
 		timeout -s KILL 60 bash -c moves
-	expect "$name: the large ones and the listing by RDMA" \
+	expect "$name: RDMA for large files and the listing" \
 		"s_read_chunk_bytes == 1048576 && s_write_chunk_bytes == 1048576 && s_reply_chunks_used > 0"
 	read -ra words <<<"$2"
 	is "$name: the client's view" "$client_view" "peer=$addr4:$port" state=up \
@@ -107,9 +107,9 @@ refused()
 	check "$name: device" device_of "$1"
 	try_mount "$addr4" "$port"
 	if grep -q 'it is mounted' /tmp/said; then
-		fail "$name: it is mounted"
+		fail "$name: the mount succeeds"
 	elif dmesg | grep -q "$2"; then
-		ok "$name: no mount, and the log says why"
+		ok "$name: the mount fails, and the log has the reason"
 	else
 		fail "$name: no '$2' in $({ cat /tmp/said; dmesg; } | tail -n 3 | tr '\n' '|')"
 	fi

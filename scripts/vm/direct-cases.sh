@@ -50,7 +50,7 @@ passes_the_cache()
 		fail "$label, WRITE of $block: $writes direct ones of 8"
 	expect "$label, WRITE of $block: Read chunks each, $chunks" \
 		"s_read_chunks == 8 * $chunks"
-	check "$label, WRITE of $block: the disk has it" as_written "$file"
+	check "$label, WRITE of $block: the disk has the data" as_written "$file"
 }
 
 # mapped_heads on|seen|off: a kprobe records the head of each WRITE. nfsd builds a bio_vec
@@ -85,10 +85,10 @@ heads_have_pages()
 	heads=$(awk '$2 > 0 && ($1 >= "ffa0000000000000" && $1 < "ffd2000000000000" ||
 		$1 >= "ffffc90000000000" && $1 < "ffffe90000000000")' /tmp/heads | wc -l)
 	[ "$(wc -l </tmp/heads)" -ge 8 ] && [ "$heads" -eq 0 ] &&
-		ok "$name: each head has a page" ||
+		ok "$name: the head of each Call is in a page" ||
 		fail "$name: $heads of $(wc -l </tmp/heads) heads are mappings: $(head -n 2 /tmp/heads)"
-	check "$name: kprobe goes" mapped_heads off
-	check "$name: the disk has them" as_written heads
+	check "$name: the kprobe is removed" mapped_heads off
+	check "$name: the disk has the data" as_written heads
 }
 
 group_direct()

@@ -79,11 +79,11 @@ backward_counted()
 {
 	local count=$1
 
-	expect "B-04 the client took $count Calls" "c_backward_calls == $count"
-	expect "B-04 the server sent $count" "s_backward_calls == $count"
-	expect "B-04 each has its Reply" \
+	expect "B-04 the client received $count Calls" "c_backward_calls == $count"
+	expect "B-04 the server sent $count Calls" "s_backward_calls == $count"
+	expect "B-04 each Call has its Reply" \
 		"c_backward_replies == $count && s_backward_replies == $count"
-	expect "B-04 none was refused or dropped" \
+	expect "B-04 no Call was refused or dropped" \
 		"c_backward_refused + c_backward_unanswered + s_backward_errors + s_dropped_reply == 0"
 }
 
@@ -96,7 +96,7 @@ echo_inline()
 	local label=$1 count=$2 d
 
 	for d in forward backward both; do
-		check "$label: $count RPCs $d, 16 at once" all_right "$d" "$count" \
+		check "$label: $count RPCs $d, 16 outstanding" all_right "$d" "$count" \
 			"window=16 head $inline $inline_reply"
 	done
 }
@@ -109,7 +109,7 @@ echo_same_xids()
 
 	check "C-066 B-02 $label: $count xids in both directions" \
 		all_right both "$count" "meet window=8 head call=100/7 reply=99/64"
-	check "C-066 B-02 $label: each was in flight both ways at once" \
+	check "C-066 B-02 $label: each xid was in use in both directions at the same time" \
 		came "met=$count" alone=0
 }
 
@@ -136,7 +136,7 @@ echo_in_version()
 {
 	local label="version $1" count=$2
 
-	check "$label: a client that takes Calls" echo_pinned "$1" || return
+	check "$label: a client that accepts Calls" echo_pinned "$1" || return
 	counted echo_inline "$label" "$count" 2>/dev/null
 	check "$label: one connection in that version" test "$(echo_connections "$1")" -eq 1
 	backward_counted "$((2 * count))"
@@ -181,9 +181,9 @@ echo_run_ends()
 {
 	echo_do halt
 	wait "$run" || fail "$1: the run"
-	check "$1: no byte is wrong, no RPC is lost" came wrong=0 failed=0
-	check "$1: $(come retried) RPCs were made again" test "$(come retried)" -gt 0
-	check "$1: and both directions go on" all_right both "$((steps / 2))" "$rpcs"
+	check "$1: all data are correct, and no RPC is lost" came wrong=0 failed=0
+	check "$1: $(come retried) RPCs were repeated" test "$(come retried)" -gt 0
+	check "$1: both directions continue" all_right both "$((steps / 2))" "$rpcs"
 }
 
 # echo_interrupted CONNECTIONS: interrupts runs by removing the device, stopping the
@@ -194,7 +194,7 @@ echo_interrupted()
 
 	check "$1 connections" echo_connect "$1" || return
 	check "$1 connections: in version 2" test "$(echo_connections 2)" -eq "$1"
-	check "$1 connections: $((2 * steps)) RPCs, over each in turn" \
+	check "$1 connections: $((2 * steps)) RPCs, over all in turn" \
 		all_right both "$((2 * steps))" "$rpcs"
 	echo_run_begins
 	for i in 1 2 3; do
@@ -212,7 +212,7 @@ echo_interrupted()
 
 	echo_run_begins
 	for i in xprtrdma2 svcrdma2 rpcrdma2; do
-		check "$i is not unloaded in the middle" in_use "$i"
+		check "$i cannot be unloaded during a run" in_use "$i"
 	done
 	echo_do halt
 	wait "$run"
@@ -247,7 +247,7 @@ cm_is_quiet()
 # error state.
 set_address()
 {
-	await cm_is_quiet || complain "messages of the CM go on" || return
+	await cm_is_quiet || complain "messages of the CM continue" || return
 	ip link set "$netdev" address "$1"
 }
 
@@ -289,7 +289,7 @@ echo_address_changes()
 	done
 	address_is_back
 	[ -n "$good" ] &&
-		ok "$name: each end has ended a connection for that, and RPCs go on (tries: $tries)" ||
+		ok "$name: each end has ended a connection for this reason, and RPCs continue (tries: $tries)" ||
 		fail "$name: the client has ended $client connections for that, the server $server, in $tries tries: $(tail -n 3 /tmp/said)"
 }
 
@@ -327,16 +327,16 @@ echo_chunks()
 {
 	local count=$1 w
 
-	check "C-037: a client that takes chunks" echo_connect || return
+	check "C-037: a client that accepts chunks" echo_connect || return
 	for w in "call=$sizes reply=0" "call=0 reply=$sizes" \
 		"call=0 reply=$sizes reply_ddp=1" "call=$sizes reply=0 ddp=1" \
 		"call=$sizes reply=$sizes" "call=$sizes reply=$sizes ddp=1" \
 		"call=$sizes reply=$sizes reply_ddp=1" \
 		"call=$sizes reply=$sizes ddp=2 reply_ddp=2 base=100"; do
-		check "C-009 C-037: $count RPCs backward, 16 at once, $w" \
+		check "C-009 C-037: $count RPCs backward, 16 outstanding, $w" \
 			all_right backward "$count" "window=16 $w"
 	done
-	check "C-037: and in both directions" all_right both "$count" \
+	check "C-037: RPCs in both directions" all_right both "$count" \
 		"window=16 call=$sizes reply=$sizes ddp=2 reply_ddp=2"
 }
 
@@ -349,31 +349,31 @@ run_is_over()
 # the RPC is repeated on the next one.
 echo_half_fenced()
 {
-	local label="half of a fence"
+	local label="a fence that is posted in part"
 
 	can_fail "$faults/fail_fence" "$label" || return
 	fault fail_fence 1
 	echo_do "run direction=backward count=20 window=1 retry call=65536 reply=65536" &
 	run=$!
-	happens_in 40 run_is_over || fail "$label: it has not ended"
+	happens_in 40 run_is_over || fail "$label: the run does not end"
 	no_fault fail_fence
-	check "$label: it was" test "$(cat "$faults/fail_fence/times")" -eq 0
+	check "$label: the fault was injected" test "$(cat "$faults/fail_fence/times")" -eq 0
 	check "$label: all RPCs end" came wrong=0 failed=0 backward=20
-	check "$label: $(come retried) were made again" test "$(come retried)" -gt 0
+	check "$label: $(come retried) RPCs were repeated" test "$(come retried)" -gt 0
 }
 
 # The client maps the memory for the chunks of a Call and its Reply. It repeats a failed
 # mapping every 30 ms for 2 s, so one Call may meet all injected failures.
 echo_unmapped()
 {
-	local label="chunks of the server's Calls can not be mapped"
+	local label="memory for chunks of the server's Calls cannot be mapped"
 
 	can_fail "$faults/fail_map_rw" "$label" || return
 	measure with_fault fail_map_rw 5 \
 		echo_do "run direction=backward count=20 window=4 call=65536 reply=65536"
-	check "$label, 5 times: all RPCs end well" \
+	check "$label, 5 times: all RPCs succeed" \
 		came wrong=0 failed=0 retried=0 backward=20
-	expect "$label, 5 times: tried again" "c_map_waits == 5 && c_disconnects == 0"
+	expect "$label, 5 times: mapping is retried" "c_map_waits == 5 && c_disconnects == 0"
 }
 
 injected_run()
@@ -394,12 +394,13 @@ echo_injected()
 	can_fail "$debug/fail_sunrpc" "$label" || return
 	measure injected_run
 	check "$label: all RPCs end" came wrong=0 failed=0 backward=20
-	expect "$label: it ends the connection" "s_ended_INJECTED + c_ended_INJECTED == 1 && c_connects == 1"
+	expect "$label: the connection ends" \
+		"s_ended_INJECTED + c_ended_INJECTED == 1 && c_connects == 1"
 }
 
 chunks_undisturbed()
 {
-	expect "nothing was refused" \
+	expect "no Call was refused" \
 		"c_backward_refused + c_backward_unanswered + s_backward_errors == 0"
 	expect "no connection was lost" "c_disconnects + s_disconnects == 0"
 }
@@ -409,7 +410,7 @@ chunks_not_nominated()
 {
 	counted with_fault fail_nominate -1 echo_chunks "$1" >/tmp/said 2>/dev/null
 	sed 's/^\(ok\|FAIL\) /&no handle nominated: /' /tmp/said
-	expect "C-009 no handle nominated: none is invalidated remotely" \
+	expect "C-009 no nominated handles: no remote invalidation" \
 		"s_backward_remote_invs == 0 &&
 		s_backward_local_invs == s_backward_registrations"
 	chunks_undisturbed
@@ -428,13 +429,13 @@ regions_are_few()
 # called again; the client must not run out of backward requests.
 echo_answers_seen_late()
 {
-	local label="Replies that are known late to be sent"
+	local label="late Send completions of Replies"
 
 	can_fail "$faults/fail_done" "$label" || return
 	measure with_fault fail_done 150 echo_do "run direction=backward count=1000 window=16"
-	check "$label: C-093 all RPCs end well" \
+	check "$label: C-093 all RPCs succeed" \
 		came wrong=0 failed=0 retried=0 backward=1000
-	check "$label: they were" test "$(cat "$faults/fail_done/times")" -eq 0
+	check "$label: the fault was injected" test "$(cat "$faults/fail_done/times")" -eq 0
 	expect "$label: B-04 some Replies waited, no Call was refused" \
 		"c_backward_waits > 0 && c_backward_refused + c_backward_unanswered == 0"
 }
@@ -449,10 +450,10 @@ group_backward-rpc-chunks()
 	grown c_backward_read_chunks c_backward_write_chunks \
 		c_backward_reply_chunks s_backward_remote_invs
 	chunks_undisturbed
-	expect "more memory regions are made than are kept" "s_mrs_allocated > 16"
+	expect "more memory regions are allocated than kept" "s_mrs_allocated > 16"
 	happens_in 30 regions_are_few "$before" &&
-		ok "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed when it is over" ||
-		fail "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed when it is over"
+		ok "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed afterwards" ||
+		fail "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed afterwards"
 	echo_half_fenced
 	echo_unmapped
 	echo_injected
@@ -490,7 +491,7 @@ group_backward-rpc-chunks-soak()
 	chunks_undisturbed
 	check "disconnect" echo_disconnect
 	chunks_not_nominated "$count"
-	expect "C-009 the server does" "s_backward_local_invs >= 10000"
+	expect "C-009 the server invalidates" "s_backward_local_invs >= 10000"
 	rpcs=$large steps=32
 	echo_interrupted 4
 	chunks_disconnected 200

@@ -134,14 +134,14 @@ short_in()
 	n=$(injected)
 	goes_on "$name" || return
 	risen "$before"
-	[ "$n" -ge "$3" ] && ok "$name: short $n times" ||
-		fail "$name: short only $n times"
+	[ "$n" -ge "$3" ] && ok "$name: $n allocations failed" ||
+		fail "$name: only $n allocations failed"
 	case $1 in
 	in-flight) expect "$name: on the same connections" \
 		"c_connects == 0 && c_calls > 0" ;;
-	connecting|all) expect "$name: connections fail, and come back" \
+	connecting|all) expect "$name: connections fail, and are established again" \
 		"c_connects > 0 && c_connect_failures + s_accept_failures > 0" ;;
-	*)	expect "$name: connections end, and come back" \
+	*)	expect "$name: connections end, and are established again" \
 		"c_connects > 0 && c_disconnects > 0 && s_disconnects > 0" ;;
 	esac
 	echo "# $name: $n times, ${rose[c_connects]} connections, ${rose[c_connect_failures]}" \
@@ -161,7 +161,7 @@ shortages()
 		shift 3
 	done
 	kill "$load"
-	end_busy "memory is short now and then"
+	end_busy "some allocations fail"
 	umount_all
 	rm -rf "${export_dir:?}"/*
 }
@@ -184,26 +184,27 @@ unmapped()
 {
 	local name=$1
 
-	counted with_fault "$2" "$3" check "$name can not be mapped, $3 times: the data" "${@:5}"
-	[ "$(cat "$faults/$2/times")" -eq 0 ] || fail "$name: it could be mapped"
-	expect "$name can not be mapped, $3 times: tried again" \
+	counted with_fault "$2" "$3" check "$name cannot be mapped, $3 times: the data are correct" \
+		"${@:5}"
+	[ "$(cat "$faults/$2/times")" -eq 0 ] || fail "$name: the fault was not injected"
+	expect "$name cannot be mapped, $3 times: mapping is retried" \
 		"$4 && c_connects == 0"
 }
 
 # For a while each end lacks some of a connection's Receives.
 unmapped_receives()
 {
-	local name="Receives of a new connection can not be mapped" before
+	local name="Receives of a new connection cannot be mapped" before
 
 	before=$(counters)
 	fault fail_map_recv 30
 	echo 10 >"$faults/fail_map_recv/probability"
 	lose
-	check "$name: the data" put 1M
+	check "$name: the data are correct" put 1M
 	keep
 	no_fault fail_map_recv
 	risen "$before"
-	expect "$name: the connection comes up later" \
+	expect "$name: the connection is established later" \
 		"c_connects >= 1 && c_connect_failures + s_accept_failures >= 1"
 	echo "# $name: $((30 - $(cat "$faults/fail_map_recv/times"))) times," \
 		"${rose[c_connect_failures]} and ${rose[s_accept_failures]} connections failed"
@@ -218,8 +219,8 @@ mappings()
 	unmapped "a region of a WRITE" fail_map 20 "c_map_waits == 20" put 1M
 	unmapped "memory for RDMA Writes" fail_map_rw 20 "s_shortages == 20" get 1M
 	unmapped "memory for RDMA Reads" fail_map_rw 20 "s_shortages == 20" put 1M
-	unmapped "what a Call gathers" fail_map_send 20 "c_map_waits >= 10" put 16K
-	unmapped "what a Reply gathers" fail_map_send 20 "s_shortages >= 10" get 18K
+	unmapped "pages of a Call" fail_map_send 20 "c_map_waits >= 10" put 16K
+	unmapped "pages of a Reply" fail_map_send 20 "s_shortages >= 10" get 18K
 	unmapped_receives
 	umount_all
 }
@@ -334,13 +335,13 @@ everything()
 	read -r writes unwritten reads unread wrong < <(told_written "$percent" "$3")
 	short 0
 	n=$(injected)
-	[ "$n" -ge 10 ] && ok "$name: short $n times" || fail "$name: short $n times"
+	[ "$n" -ge 10 ] && ok "$name: $n allocations failed" || fail "$name: $n allocations failed"
 	# With a higher percentage all WRITEs may fail.
 	[ "$2" = 1 ] || [ "${unwritten:-1}" -lt "${writes:-0}" ] ||
 		fail "$name: no WRITE succeeds"
 	[ "${writes:-0}" -gt 0 ] && [ "$wrong" -eq 0 ] &&
-		ok "$name: what was told is so ($writes WRITEs, $unwritten failed; $reads READs, $unread failed)" ||
-		fail "$name: ${wrong:-no} blocks are not as was told"
+		ok "$name: the data match the results ($writes WRITEs, $unwritten failed; $reads READs, $unread failed)" ||
+		fail "$name: ${wrong:-no} blocks differ from the results"
 }
 
 # Soft-iWARP, because a failed packet allocation leaves the CM's queue pair of soft-RoCE in

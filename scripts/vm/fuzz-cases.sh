@@ -76,7 +76,7 @@ group_fuzz-server()
 		"s_read_chunk_bytes > 0 && s_long_calls > 0 && s_write_chunk_bytes > 0 && s_reply_chunk_bytes > 0"
 	expect "$name: messages were refused and dropped" \
 		"s_errors_bad_xdr > 0 && s_dropped_reply > 0 && s_dropped_error > 0"
-	expect "$name: connections have ended, for a reason that is counted" \
+	expect "$name: connections have ended, and the reasons are counted" \
 		"s_ended_PEER >= $connections / 2 && c_ended_PEER == 0"
 	finish
 }
@@ -95,7 +95,7 @@ group_fuzz-client()
 		"c_read_chunk_bytes > 0 && c_write_chunk_bytes > 0 && c_reply_chunks > 0"
 	expect "$name: Replies were refused and unknown" \
 		"c_replies_bad > 0 && c_replies_unknown > 0 && c_errors_received > 0"
-	expect "$name: connections have ended, for a reason that is counted" \
+	expect "$name: connections have ended, and the reasons are counted" \
 		"c_ended_PEER >= $connections / 2"
 	umount -a -f -l -t nfs
 	finish
@@ -135,8 +135,8 @@ group_flawed()
 	nfs_up rdma2 || { fail "server"; return; }
 	tester "" --faults --export "$export_dir" "$addr4" 21900 ${CASES:-} || failed=1
 	[ -n "${CASES:-}" ] || {
-		flawed "an answer that grants no credits" "" "an answer that is not well-formed"
-		flawed "a message that causes a report" /tmp/flaw "the peer is not well" \
+		flawed "an answer that grants no credits" "" "a malformed answer"
+		flawed "a message that causes a report" /tmp/flaw "the peer has a problem" \
 			--check '! rm /tmp/flaw 2>/dev/null'
 	}
 	finish

@@ -68,8 +68,8 @@ idle_connections()
 {
 	local conns
 
-	check "112 mounts' worth of connections" mounts 7 || return
-	check "each is used" visit 7
+	check "the connections of 112 mounts" mounts 7 || return
+	check "each connection is used" visit 7
 	conns=$(of_connections credits | wc -l)
 	check "S27 $conns idle connections with Receives of 20480 bytes and 64 credits cost no more than with 4096 bytes each" \
 		no_more_than $((conns * one_page_each))
@@ -93,9 +93,9 @@ busy_connection()
 	expect "S26 S27 a connection in use gets more credits" \
 		"s_grants_raised >= 3 && s_grants_lowered == 0 && s_grants_denied == 0"
 	[ "$(of_connections credits)" = 64 ] &&
-		ok "S26 S27 and 64 in the end" ||
-		fail "S26 S27 it has $(of_connections credits)"
-	expect "S27 no Call finds no Receive" "c_connects == 0 && s_disconnects == 0"
+		ok "S26 S27 and finally 64" ||
+		fail "S26 S27 the credits are $(of_connections credits)"
+	expect "S27 each Call finds a Receive" "c_connects == 0 && s_disconnects == 0"
 	check "umount" umount_all
 }
 
@@ -164,34 +164,34 @@ small_memory()
 
 	set_parameter receive_memory $((budget / 1024))
 	check "48 connections" mounts 3 || return
-	check "each is used" visit 3
+	check "each connection is used" visit 3
 	touch /tmp/watching
 	watch_budget >/tmp/most &
 	watch=$!
 	before=$(counters)
 	rnr_before=$(rnr)
-	check "S27 little memory for Receives: load is verified" strain 3
+	check "S27 little memory for Receives: the load's data are correct" strain 3
 	rm /tmp/watching
 	wait "$watch"
 	risen "$before"
 	expect "S27 little memory for Receives: no connection is lost" \
 		"c_connects == 0 && s_disconnects == 0 && s_accepts == 0"
 	[ "$(rnr)" = "$rnr_before" ] &&
-		ok "S27 little memory for Receives: no message finds none" ||
+		ok "S27 little memory for Receives: each message finds a Receive" ||
 		fail "S27 little memory for Receives: RNR was $rnr_before, is $(rnr)"
 	expect "S26 grants are lowered" \
 		"s_grants_lowered > 0 && s_grants_denied > 0"
 	[ "$(cat /tmp/most)" -le "$budget" ] &&
-		ok "the Receives stay within their memory" ||
+		ok "the Receives stay within their limit" ||
 		fail "the Receives had $(cat /tmp/most) bytes"
 	echo "# at most $(cat /tmp/most) of $budget bytes; grants raised ${rose[s_grants_raised]}, lowered ${rose[s_grants_lowered]}, denied ${rose[s_grants_denied]}; credits $(
 		of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
 
 	set_parameter receive_memory 0
 	measure strain 3
-	expect "S26 with memory again grants are raised" \
+	expect "S26 with more memory grants are raised" \
 		"s_grants_raised > 0 && s_grants_lowered == 0 && s_grants_denied == 0"
-	check "S26 and each has more than the least" more_credits 4
+	check "S26 each grant exceeds the minimum" more_credits 4
 	echo "# credits $(of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
 	check "umount" unmounts 3
 }
@@ -230,21 +230,21 @@ group_resize()
 	check "Receives are 20480 bytes" receives_are 20480
 	before=$(counters)
 	set_parameter receive_size 65536
-	check "C-027 C-032 the administrator raises them" receives_are 65536
+	check "C-027 C-032 the administrator raises their size" receives_are 65536
 	set_parameter receive_size 8192
 	stat -t /mnt >/dev/null
-	check "C-033 and lowers them: they stay" receives_are 65536
+	check "C-033 the administrator lowers it: they keep their size" receives_are 65536
 	# The server learns the client's new size from a REQPROP.
 	size_parameter xprtrdma2 send_size 4096
-	check "C-033 the client asks for smaller ones" receives_are 4096
+	check "C-033 the client requests smaller Receives" receives_are 4096
 	size_parameter xprtrdma2 send_size 65536
-	check "C-032 and for larger ones, as far as they may be" receives_are 8192
+	check "C-032 the client requests larger Receives, up to the limit" receives_are 8192
 	risen "$before"
-	expect "C-023 C-059 each change is one message of either" \
+	expect "C-023 C-059 each change has one message of each end" \
 		"s_reqprops == 2 && s_updprops_sent == 2 && s_receives_raised == 2 && s_receives_lowered == 1"
 
 	set_parameter send_size 4096
-	check "S14 the server's Sends get smaller" sizes_are 4096 send_v2
+	check "S14 the server's Sends become smaller" sizes_are 4096 send_v2
 	dd if=/dev/urandom of="$export_dir/file" bs=64k count=16 status=none
 	exec 7</mnt/file
 	measure dd bs=8k count=8 iflag=direct <&7

@@ -95,10 +95,10 @@ hostile_server()
 before_a_session()
 {
 	counted hostile_server vers=4.1 client_backward.a_call_before_a_session
-	expect "S24 a Call before a session is asked for: refused" \
+	expect "S24 a Call before CREATE_SESSION: refused" \
 		"c_backward_refused == 1 && c_backward_calls == 0"
 	counted hostile_server vers=4.1 client_backward.a_call_as_a_session_begins
-	expect "S24 a Call as one is asked for: answered" \
+	expect "S24 a Call during CREATE_SESSION: answered" \
 		"c_backward_refused == 0 && c_backward_calls == 1 && c_backward_replies == 1"
 }
 
@@ -115,7 +115,7 @@ hostile_servers()
 	hostile_server "" ${CASES:-$hostilities}
 	trace_fences 0
 	[ -z "${CASES:-}" ] || [ "$CASES" = "$hostilities" ] || return
-	check "a second Reply while the memory is taken back" dropped_in_fence
+	check "a second Reply during the revocation of the memory" dropped_in_fence
 	while read -r name expression; do
 		[ -n "$name" ] || continue
 		rise "$BESIDE/$name.before" "$BESIDE/$name.after"

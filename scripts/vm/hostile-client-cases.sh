@@ -13,9 +13,9 @@ client_immediate()
 	before=$(counters)
 	tester "" "$addr4" "$port" lost.a_write_with_immediate || failed=1
 	ended_for "$name" "$server_view" "Receive without a message"
-	check "$name: a mount has its own" use_beside
+	check "$name: a mount on another connection" use_beside
 	risen "$before"
-	expect "$name, and no other" \
+	expect "$name, and no other connection" \
 		"s_receives_bad==1&&s_disconnects==s_accepts&&c_connects==0"
 	umount /mnt
 }
@@ -33,7 +33,7 @@ client_too_long()
 # stays unanswered and its case fails; the output is discarded.
 client_no_answer()
 {
-	local name="S46 neither an answer nor an error"
+	local name="S46 no Reply and no error can be sent"
 
 	can_fail "$faults/fail_send_max" "$name" || return
 	counted with_fault fail_send_max -1 tester "" "$addr4" "$port" versions >/dev/null
@@ -55,7 +55,7 @@ unmapped_set='
 # connection; fewer threads exist than Calls that need this memory.
 client_unmapped()
 {
-	local name="L8 memory for RDMA Reads can not be mapped" one
+	local name="L8 memory for RDMA Reads cannot be mapped" one
 	local set="cd $faults/fail_map_rw || exit; $unmapped_set"
 
 	rpc.nfsd 4
@@ -65,7 +65,7 @@ client_unmapped()
 	done
 	all_apply=1 counted tester "" --set "$set" "$addr4" "$port" \
 		held.reads_that_begin_late || failed=1
-	expect "$name, 20 times: tried again" \
+	expect "$name, 20 times: mapping is retried" \
 		"s_shortages == 20 && s_read_chunks == 7 && s_errors_system == 0"
 	rpc.nfsd "$nfsd_threads"
 }

@@ -77,19 +77,19 @@ tool()
 step_boot()
 {
 	expect "xprtrdma2 and svcrdma2 are loaded at boot" loaded xprtrdma2 svcrdma2
-	expect "rpcrdma is not" not_loaded rpcrdma
+	expect "rpcrdma is not loaded" not_loaded rpcrdma
 	expect "nfs-server listens on rdma 20049" listens
-	expect "the mount of fstab is there" mounted boot
-	expect "it says proto=rdma" findmnt -n -t nfs4 -O proto=rdma /mnt
+	expect "the mount of fstab is active" mounted boot
+	expect "its options have proto=rdma" findmnt -n -t nfs4 -O proto=rdma /mnt
 	expect "its connection has version 2" version_2
-	expect "rdma2 shows it, and its doctor finds no fault" tool
+	expect "rdma2 shows the connection, and its doctor finds no fault" tool
 }
 
 step_restart()
 {
 	expect "nfs-server restarts" systemctl restart nfs-server
-	expect "the listener is there after the restart" listens
-	expect "the mount is in use after the restart" mounted restart
+	expect "nfs-server listens after the restart" listens
+	expect "the mount works after the restart" mounted restart
 	expect "its connection has version 2 after the restart" version_2
 }
 
@@ -119,27 +119,27 @@ no_listener()
 step_nfsdctl()
 {
 	command -v nfsdctl >/dev/null || return
-	expect "nfsdctl lists what nfs-server made" listeners rdma:20049
+	expect "nfsdctl lists the listeners of nfs-server" listeners rdma:20049
 	expect "/mnt is unmounted" umount /mnt
 	expect "nfsdctl ends nfsd" nfsdctl threads 0
-	expect "nfsdctl makes listeners" nfsdctl listener +tcp::2049 +rdma::20049
+	expect "nfsdctl creates listeners" nfsdctl listener +tcp::2049 +rdma::20049
 	expect "nfsdctl lists them" listeners tcp:2049 rdma:20049
-	expect "nfsdctl takes tcp away" nfsdctl listener -tcp::2049
+	expect "nfsdctl removes tcp" nfsdctl listener -tcp::2049
 	expect "tcp is gone" no_listener tcp:2049
-	expect "rdma is there" listeners rdma:20049
+	expect "rdma still listens" listeners rdma:20049
 	expect "nfsdctl adds tcp" nfsdctl listener +tcp::2049
-	expect "both are there" listeners tcp:2049 rdma:20049
-	expect "the portlist takes rdma2" sh -c 'echo rdma2 20050 >/proc/fs/nfsd/portlist'
+	expect "both listen" listeners tcp:2049 rdma:20049
+	expect "the portlist accepts rdma2" sh -c 'echo rdma2 20050 >/proc/fs/nfsd/portlist'
 	expect "nfsdctl lists rdma2" listeners tcp:2049 rdma:20049 rdma2:20050
-	expect "nfsdctl changes nothing where there is a listener rdma2" \
+	expect "with a listener rdma2 nfsdctl changes nothing" \
 		sh -c '! nfsdctl listener -tcp::2049'
-	expect "all are there" listeners tcp:2049 rdma:20049 rdma2:20050
-	expect "nfsdctl takes rdma2 away" nfsdctl listener -rdma2::20050
+	expect "all listen" listeners tcp:2049 rdma:20049 rdma2:20050
+	expect "nfsdctl removes rdma2" nfsdctl listener -rdma2::20050
 	expect "rdma2 is gone" no_listener rdma2:20050
-	expect "the others are there" listeners tcp:2049 rdma:20049
-	expect "nfsdctl begins nfsd" nfsdctl threads 4
+	expect "the others listen" listeners tcp:2049 rdma:20049
+	expect "nfsdctl starts nfsd" nfsdctl threads 4
 	expect "/mnt is mounted" mount /mnt
-	expect "the mount is in use over that listener" mounted nfsdctl
+	expect "the mount works with that listener" mounted nfsdctl
 	expect "its connection has version 2 with nfsdctl" version_2
 }
 
@@ -147,13 +147,13 @@ step_nfsdctl()
 step_fallback()
 {
 	expect "rpcrdma is loaded at boot" loaded rpcrdma
-	expect "xprtrdma2 and svcrdma2 are not" not_loaded xprtrdma2 svcrdma2 rpcrdma2
+	expect "xprtrdma2 and svcrdma2 are not loaded" not_loaded xprtrdma2 svcrdma2 rpcrdma2
 	expect "nfs-server listens on rdma 20049 by rpcrdma" listens
-	expect "the mount of fstab is there by rpcrdma" mounted fallback
-	expect "it says proto=rdma" findmnt -n -t nfs4 -O proto=rdma /mnt
-	expect "the log says so" \
+	expect "the mount of fstab is active by rpcrdma" mounted fallback
+	expect "its options have proto=rdma" findmnt -n -t nfs4 -O proto=rdma /mnt
+	expect "the log has the reason" \
 		journalctl -b -q --no-pager -g '(xprt|svc)rdma2 cannot be loaded on Linux'
-	expect "rdma2 doctor says so" sh -c \
+	expect "rdma2 doctor reports it" sh -c \
 		'rdma2 doctor | tee /dev/stderr | grep "^FAIL module: there is no xprtrdma2"'
 }
 
@@ -175,9 +175,9 @@ step_guide()
 		expect "guide: ${block%%$'\n'*}" bash -e -o pipefail -c "$block"
 		block=''
 	done 3<guide
-	expect "what local.conf says is in force" \
+	expect "the settings of local.conf are in force" \
 		grep -x 128 /sys/module/svcrdma2/parameters/credits
-	expect "the guide leaves a mount in version 2" version_2
+	expect "after the commands of the guide a mount uses version 2" version_2
 }
 
 nothing_left()
@@ -196,8 +196,8 @@ step_purge()
 	expect "nfs-server stops" systemctl stop nfs-server
 	expect "apt purges the packages" \
 		apt-get -q -y purge rdma2-utils rdma2-dkms
-	expect "no module of theirs is loaded" not_loaded xprtrdma2 svcrdma2 rpcrdma2
-	expect "no file of theirs is left" nothing_left
+	expect "no module of the packages is loaded" not_loaded xprtrdma2 svcrdma2 rpcrdma2
+	expect "all files of the packages are removed" nothing_left
 	expect "rpcrdma can be loaded" modprobe rpcrdma
 	expect "rpcrdma is loaded" loaded rpcrdma
 }
@@ -206,7 +206,7 @@ step_in_tree()
 {
 	expect "rpcrdma is loaded at boot" loaded rpcrdma
 	expect "nfs-server listens on rdma 20049, in-tree" listens
-	expect "the mount of fstab is there, in-tree" mounted in-tree
+	expect "the mount of fstab is active, in-tree" mounted in-tree
 }
 
 # Secure Boot rejects the modules in the same way; the kernel does not have their key.
@@ -223,7 +223,7 @@ step_enforce()
 	expect "nfs-server stops" systemctl stop nfs-server
 	expect "the modules are unloaded" rmmod xprtrdma2 svcrdma2 rpcrdma2
 	echo Y >/sys/module/module/parameters/sig_enforce
-	expect "a kernel that wants a known key says so" key_rejected
+	expect "a kernel that requires a known key reports it" key_rejected
 }
 
 step_reboot()

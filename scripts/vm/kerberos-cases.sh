@@ -93,7 +93,7 @@ kerberos_files()
 	local v=$1 sec=$2 name="NFSv$1, $2"
 
 	check "$name: mount" mount_nfs "$proto" "$v" /mnt "sec=$sec" || return
-	check "$name: /proc/mounts says so" has_flavor /mnt "$sec"
+	check "$name: /proc/mounts shows it" has_flavor /mnt "$sec"
 	local -x QUICK=1
 	[ "$sec" != krb5p ] || local -x EXCEPT=xattrs
 	verdicts "$name" "$VM_TOP/scripts/fs-exercise.py" "$v" /mnt "$export_dir"
@@ -110,21 +110,21 @@ kerberos_registrations()
 
 	dd if=/dev/urandom of=/tmp/mega bs=1M count=8 status=none
 	measure dd if=/tmp/mega of=/mnt/mega bs=1M oflag=direct
-	expect "$name: WRITE of 1 MiB: one registration each" "c_registrations == 8"
-	check "$name: WRITE of 1 MiB: the server has it" cmp /tmp/mega "$export_dir/mega"
+	expect "$name: WRITE of 1 MiB: one registration per WRITE" "c_registrations == 8"
+	check "$name: WRITE of 1 MiB: the server has the data" cmp /tmp/mega "$export_dir/mega"
 	measure dd if=/mnt/mega of=/tmp/back bs=1M count=8 iflag=direct
-	expect "$name: READ of 1 MiB: one registration each" "c_registrations == 8"
-	check "$name: READ of 1 MiB: the client has it" cmp /tmp/mega /tmp/back
+	expect "$name: READ of 1 MiB: one registration per READ" "c_registrations == 8"
+	check "$name: READ of 1 MiB: the client has the data" cmp /tmp/mega /tmp/back
 
 	measure dd if=/tmp/mega of=/mnt/small bs=4k count=32 oflag=direct
 	expect "$name: WRITE of 4 KiB: no registration" \
 		"s_calls >= 32 && c_registrations == 0"
-	check "$name: WRITE of 4 KiB: the server has it" \
+	check "$name: WRITE of 4 KiB: the server has the data" \
 		cmp -n 131072 /tmp/mega "$export_dir/small"
 	measure dd if=/mnt/small of=/tmp/back bs=4k count=32 iflag=direct
 	expect "$name: READ of 4 KiB: no registration" \
 		"s_calls >= 32 && c_registrations == 0"
-	check "$name: READ of 4 KiB: the client has it" \
+	check "$name: READ of 4 KiB: the client has the data" \
 		cmp -n 131072 /tmp/mega /tmp/back
 }
 
@@ -134,13 +134,13 @@ kerberos_negotiates()
 
 	check "$name: mount of sec=krb5p without sec=" \
 		kerberos_mount "$v" /mnt only-1 &&
-		check "$name: it is krb5p" has_flavor /mnt krb5p
+		check "$name: the mount uses krb5p" has_flavor /mnt krb5p
 	check "$name: a file there" eval "echo text >/mnt/file.$v"
-	check "$name: the server has it" grep -q text "$export_dir/only-1/file.$v"
+	check "$name: the server has the data" grep -q text "$export_dir/only-1/file.$v"
 	umount_all
 	check "$name: mount of sec=krb5:krb5i without sec=" \
 		kerberos_mount "$v" /mnt only-2 &&
-		check "$name: it is krb5" has_flavor /mnt krb5
+		check "$name: the mount uses krb5" has_flavor /mnt krb5
 	umount_all
 	check "$name: mount of sec=krb5:krb5i with sec=krb5i" \
 		kerberos_mount "$v" /mnt only-2 sec=krb5i
@@ -157,10 +157,10 @@ kerberos_negotiates()
 	# From a file system of one flavor to one of another, where no sec= forbids it
 	check "$name: mount of sec=sys:krb5 without sec=" kerberos_mount "$v" /mnt ""
 	check "$name: a file of the file system below" grep -q text "/mnt/only-1/file.$v"
-	check "$name: that is krb5p" has_flavor /mnt/only-1 krb5p
+	check "$name: the mount below uses krb5p" has_flavor /mnt/only-1 krb5p
 	# Over NFSv4.0 the client tries the root of the server with krb5p first.
 	[ "$v" != 4.0 ] || above=krb5p
-	check "$name: and the one above is $above" has_flavor /mnt "$above"
+	check "$name: the mount above uses $above" has_flavor /mnt "$above"
 	check "$name: umount of both" umount /mnt/only-1 /mnt
 }
 
@@ -180,8 +180,8 @@ kerberos_users()
 		sh -c "umask 077; echo text >/mnt/users/alice"
 	check "$name: the file is the user's" \
 		grep -qx alice <(stat -c %U "$dir/alice")
-	check "$name: kinit of one without an account" ticket bob "$realm_stranger" -l 20s
-	check "$name: one without an account" as_user bob touch /mnt/users/stranger
+	check "$name: kinit of a user without an account" ticket bob "$realm_stranger" -l 20s
+	check "$name: a user without an account" as_user bob touch /mnt/users/stranger
 	check "$name: the file is nobody's" \
 		grep -qx nobody <(stat -c %U "$dir/stranger")
 	sleep 30
@@ -192,7 +192,7 @@ kerberos_users()
 	check "$name: kinit of another user" ticket bob bob
 	fails_with "$name: another user" "Permission denied" \
 		as_user bob cat /mnt/users/alice
-	check "$name: nobody has written to it" grep -qx text "$dir/alice"
+	check "$name: the file is unchanged" grep -qx text "$dir/alice"
 	as_user alice kdestroy -q
 	as_user bob kdestroy -q
 	check "$name: umount" umount_all
@@ -209,25 +209,25 @@ kerberos_errors()
 	ended rpc.gssd
 	mount_fails "$name, no rpc.gssd" "incorrect mount option" "$v" sec=krb5
 	gssd_again
-	mount_works "$name, rpc.gssd again: mount" "$v" sec=krb5
+	mount_works "$name, with rpc.gssd again: mount" "$v" sec=krb5
 
 	mv /etc/krb5.keytab /tmp/keytab
 	gssd_again
 	mount_fails "$name, no keytab" "access denied by server" "$v" sec=krb5
 	mv /tmp/keytab /etc/krb5.keytab
-	mount_works "$name, keytab again: mount" "$v" sec=krb5
+	mount_works "$name, with the keytab again: mount" "$v" sec=krb5
 
 	kdc_down
 	gssd_again
 	mount_fails "$name, no KDC" "access denied by server" "$v" sec=krb5
 	kdc_up
-	mount_works "$name, KDC again: mount" "$v" sec=krb5
+	mount_works "$name, with the KDC again: mount" "$v" sec=krb5
 
 	check "$name: the server gets another key" kadmin "cpw -randkey $key"
 	gssd_again
 	mount_fails "$name, the server has the old key" "access denied by server" \
 		"$v" sec=krb5
-	check "$name: the server's keytab gets it" \
+	check "$name: the key is added to the server's keytab" \
 		kadmin "ktadd -norandkey -k $realm_keytab $key"
 	mount_works "$name, the server has the new key: mount" "$v" sec=krb5
 }
@@ -284,7 +284,8 @@ kerberos_expires()
 	for i in 0 1 2; do
 		kill "${loads[i]}"
 		sec=${kerberos_mounts[i]#/mnt.}
-		wait "${loads[i]}" && ok "$name, $sec: all data verified ($(load_sums "/tmp/load.$sec"))" ||
+		wait "${loads[i]}" &&
+			ok "$name, $sec: all data are correct ($(load_sums "/tmp/load.$sec"))" ||
 			fail "$name, $sec: $(tr '\n' ' ' <"/tmp/load.$sec")"
 	done
 	risen "$before"
@@ -315,14 +316,14 @@ kerberos_kdc_away()
 	kdc_down
 	ticket alice alice 2>/tmp/said
 	grep -q 'Cannot contact any KDC' /tmp/said &&
-		ok "$name: kinit says it" || fail "$name: kinit: $(cat /tmp/said)"
+		ok "$name: kinit reports it" || fail "$name: kinit: $(cat /tmp/said)"
 	fails_with "$name: a ticket without a context" "Permission denied" \
 		as_user bob touch /mnt/users/bob
 	sleep 120
 	kdc_up
-	check "$name, KDC again: kinit" ticket alice alice
-	check "$name, KDC again: a user" as_user alice touch /mnt/users/alice
-	check "$name, KDC again: the other user" as_user bob touch /mnt/users/bob
+	check "$name, with the KDC again: kinit" ticket alice alice
+	check "$name, with the KDC again: a user" as_user alice touch /mnt/users/alice
+	check "$name, with the KDC again: the other user" as_user bob touch /mnt/users/bob
 	kill "$load"
 	end_busy "$name"
 	risen "$before"
@@ -351,11 +352,11 @@ kerberos_expires_away()
 	fails_with "$name: the user" "Key has expired" as_user alice touch /mnt/users/alice
 	fails_with "$name: root" "Permission denied" touch /mnt/users/root
 	kdc_up
-	check "$name, KDC again: root" touch /mnt/users/root
-	check "$name, KDC again: kinit" ticket alice alice
-	check "$name, KDC again: the user" as_user alice \
+	check "$name, with the KDC again: root" touch /mnt/users/root
+	check "$name, with the KDC again: kinit" ticket alice alice
+	check "$name, with the KDC again: the user" as_user alice \
 		sh -c "echo more >>/mnt/users/alice"
-	check "$name, KDC again: the server has it" \
+	check "$name, with the KDC again: the server has the data" \
 		cmp "$export_dir/users/alice" <(printf '%s\n' text more)
 	risen "$before"
 	expect "$name: no connection lost" "c_connects == 0 && s_disconnects == 0"

@@ -52,7 +52,7 @@ kill_beside()
 	mount_nfs rdma2 "$2" /mnt "$kill_options" &&
 		mount_nfs rdma2 "$2" /mnt2 "$kill_options,nosharecache" ||
 		{ fail "$label: mount"; return; }
-	check "$label: version $3 is spoken" [ "$(spoken)" = "$3" ]
+	check "$label: the connection has version $3" [ "$(spoken)" = "$3" ]
 	shift 4
 	before=$(counters)
 	busy 600 "${workers:-1}"
@@ -63,14 +63,14 @@ kill_beside()
 	backlog=$(figure /mnt "xprt bklog_u")
 	shown "$label"
 	expect "$label: RPCs ended without a Reply" "c_aborted_rpcs > 0"
-	expect "$label: the server had done with their memory" \
+	expect "$label: the server no longer used their memory" \
 		"c_aborted_unanswered == 0 && c_aborted_answered >= $waits"
 	expect "$label: one connection throughout" \
 		"c_connects == 0 && c_disconnects == 0 && c_connect_failures == 0"
-	expect "$label: S50 no handle but of the message's own RPC" \
+	expect "$label: S50 messages invalidate only handles of their own RPC" \
 		"c_bad_invalidations == 0"
 	check "$label: umount" umount_all
-	check "$label: the client lets go of its connection" no_client
+	check "$label: the client releases its connection" no_client
 	rm -rf "${export_dir:?}"/*
 }
 
@@ -108,7 +108,7 @@ kill_peers()
 {
 	local name expression reason looks rows=$killed
 
-	can_fail "$faults/fail_inv" "fences and Sends that hang" ||
+	can_fail "$faults/fail_inv" "hanging fences and Sends" ||
 		rows=$(grep -v '_that_hang' <<<"$killed")
 	# shellcheck disable=SC2046,SC2086 # words
 	visits ${CASES:-$(sed -n 's/^\([a-z_]\+\).*/client_killed.\1/p' <<<"$rows")}

@@ -42,7 +42,7 @@ gss_files()
 
 	check "NFSv$v, $sec: mount" mount_nfs "$proto" "$v" /mnt "sec=$sec" ||
 		return
-	check "NFSv$v, $sec: /proc/mounts says so" \
+	check "NFSv$v, $sec: /proc/mounts shows it" \
 		grep -q " /mnt .*sec=$sec," /proc/mounts
 	[ -n "${QUICK:-}" ] || some+=('large file' vectors rename owner locks)
 	for words in "${some[@]}"; do
@@ -65,7 +65,7 @@ gss_placement()
 	krb5?)	expect "$name: WRITE of 1 MiB: all of it in a Position-Zero chunk" \
 			"s_read_chunks == 4 && s_long_calls == 4" ;;
 	esac
-	check "$name: the server has it" cmp /tmp/mega "$export_dir/mega"
+	check "$name: the server has the data" cmp /tmp/mega "$export_dir/mega"
 
 	echo 3 >/proc/sys/vm/drop_caches
 	measure dd if=/mnt/mega of=/tmp/back bs=1M iflag=direct
@@ -75,7 +75,7 @@ gss_placement()
 	krb5?)	expect "$name: READ of 1 MiB: all of it in a Reply chunk" \
 			"s_write_chunks == 0 && s_reply_chunks_used == 4" ;;
 	esac
-	check "$name: the client has it" cmp /tmp/mega /tmp/back
+	check "$name: the client has the data" cmp /tmp/mega /tmp/back
 }
 
 # slow_writes: writes to open files while mountd is stopped
@@ -109,8 +109,8 @@ gss_timeouts()
 	pkill -STOP rpc.mountd
 	exportfs -f
 	measure slow_writes
-	expect "$name: encrypted again" "c_pages_revoked >= 1"
-	expect "$name: the connection is another" "c_connects >= 1"
+	expect "$name: the RPC is encrypted again" "c_pages_revoked >= 1"
+	expect "$name: on another connection" "c_connects >= 1"
 	for i in 1 2 3 4; do
 		fd=${slow[i]}
 		exec {fd}>&-
@@ -131,7 +131,7 @@ inline_writes()
 	measure dd if=/tmp/inline of=/mnt/inline bs=12k oflag=direct
 	expect "$name: inline" \
 		"s_read_chunks == 0 && s_calls >= 8 && s_recv_bytes > 8 * 12288"
-	check "$name: the server has it" cmp /tmp/inline "$export_dir/inline"
+	check "$name: the server has the data" cmp /tmp/inline "$export_dir/inline"
 	check "$name: umount" umount_all
 }
 
@@ -219,7 +219,7 @@ gss_again()
 	next_port=20450
 	modprobe -qa ib_uverbs rdma_ucm
 	for options in vers=3,sec=krb5i vers=3,sec=krb5p vers=4.1,sec=krb5i; do
-		echo "# S45 X2 $options: what is sent again is encrypted again"
+		echo "# S45 X2 $options: a repeated RPC is encrypted again"
 		hostile_server "$options" client_resends.each_call_is_refused_once
 	done
 	gss_overheard

@@ -61,7 +61,7 @@ client_reads()
 	before=$(closes 'RDMA Read failed')
 	tester "" --export "$export_dir" "$addr4" "$port" \
 		lost.an_rdma_read_is_refused || failed=1
-	check "S46 and the reason is the RDMA Read" \
+	check "S46 the failed RDMA Read is the reason" \
 		[ "$(closes 'RDMA Read failed')" -eq $((before + 2)) ]
 	ended_for "S46" "$server_view" "RDMA Read failed"
 }
@@ -99,7 +99,7 @@ client_shortage_mkdir()
 		shortage 1
 		tester "" --export "$export_dir" "$addr4" "$port" \
 			"chunks.what_is_done_once_and_a_long_reply$version" || failed=1
-		check "C-093 a shortage with the Reply: that there was one" \
+		check "C-093 a shortage with the Reply: the fault was injected" \
 			short_happened
 	done
 	no_shortage
@@ -109,24 +109,24 @@ client_shortage_passes()
 {
 	dd if=/dev/urandom of="$peers/data" bs=1M count=4 status=none
 	shortage 3
-	check "C-093 WRITE in a passing shortage" \
+	check "C-093 WRITE during a temporary shortage" \
 		dd if="$peers/data" of=/mnt/short bs=1M oflag=direct status=none
-	check "WRITE in a passing shortage: that there was one" short_happened
-	check "WRITE in a passing shortage: the data" \
+	check "WRITE during a temporary shortage: the fault was injected" short_happened
+	check "WRITE during a temporary shortage: the data are correct" \
 		cmp "$peers/data" "$export_dir/short"
 
 	cp "$peers/data" "$export_dir/read"
 	shortage 3
-	check "C-093 READ in a passing shortage" \
+	check "C-093 READ during a temporary shortage" \
 		dd if=/mnt/read of="$peers/back" bs=1M iflag=direct status=none
-	check "READ in a passing shortage: that there was one" short_happened
-	check "READ in a passing shortage: the data" \
+	check "READ during a temporary shortage: the fault was injected" short_happened
+	check "READ during a temporary shortage: the data are correct" \
 		cmp "$peers/data" "$peers/back"
 
 	shortage 3 svc2_msg
-	check "any Call in a passing shortage" \
+	check "any Call during a temporary shortage" \
 		dd if=/mnt/read of=/dev/null bs=4k count=1 iflag=direct
-	check "any Call in a passing shortage: that there was one" short_happened
+	check "any Call during a temporary shortage: the fault was injected" short_happened
 	no_shortage
 }
 
@@ -141,16 +141,16 @@ client_shortage_lasts()
 		2>"$peers/long" &
 	writer=$!
 	sleep 5
-	check "a shortage that lasts: the connection is closed for it" \
+	check "a lasting shortage: this closes the connection" \
 		[ "$(closes 'no memory')" -gt "$closed" ]
-	ended_for "a shortage that lasts" "$server_view" "no memory"
+	ended_for "a lasting shortage" "$server_view" "no memory"
 	no_shortage
-	wait "$writer" && ok "a shortage that lasts: WRITE succeeds when it has ended" ||
-		fail "a shortage that lasts: $(cat "$peers/long")"
-	check "a shortage that lasts: the data" \
+	wait "$writer" && ok "a lasting shortage: WRITE succeeds after its end" ||
+		fail "a lasting shortage: $(cat "$peers/long")"
+	check "a lasting shortage: the data are correct" \
 		cmp "$peers/data" "$export_dir/long"
 	risen "$before"
-	expect "a shortage that lasts: no error was sent" "s_errors_system == 0"
+	expect "a lasting shortage: no error was sent" "s_errors_system == 0"
 	rm -f /mnt/short /mnt/long /mnt/read
 }
 
@@ -203,13 +203,13 @@ hostile_limits()
 	until_risen "$before" 1 s_sq_waits
 	sleep 1
 	risen "$before"
-	expect "a Send Queue that is full: one Call waits" "s_sq_waits == 1"
+	expect "a full Send Queue: one Call waits" "s_sq_waits == 1"
 	before=$(counters)
 	withhold replies_that_are_not_taken_in_version_one
 	until_risen "$before" 1 s_sq_waits
 	sleep 1
 	risen "$before"
-	expect "E-23 a Send Queue that MSGP Calls fill: one Call waits" \
+	expect "E-23 a Send Queue full of MSGP Calls: one Call waits" \
 		"s_sq_waits == 1"
 	rpc.nfsd "$nfsd_threads"
 
@@ -220,7 +220,7 @@ hostile_limits()
 	until_risen "$before" $((8 * 8)) s_rdma_reads
 	until_risen "$before" $((8 << 20)) s_read_chunk_bytes
 	risen "$before"
-	expect "RDMA Reads without response: that there are" \
+	expect "RDMA Reads without response: they are outstanding" \
 		"s_rdma_reads >= 8 * 8 && s_read_chunk_bytes >= 8 << 20"
 	contexts=$(slab_objects rpcrdma2_rw)
 	check "RDMA Reads without response: they hold contexts" \
@@ -228,7 +228,7 @@ hostile_limits()
 
 	mount_nfs rdma2 4.2 /mnt || { fail "mount"; limits_end; return; }
 	busy 5
-	end_busy "a mount beside peers that hold RDMA Reads"
+	end_busy "a mount beside peers with outstanding RDMA Reads"
 	client_shortage_passes
 	client_shortage_mkdir
 	client_shortage_lasts
@@ -236,7 +236,7 @@ hostile_limits()
 
 	wait "${held[@]}"
 	sleep 1
-	check "what the Reads held is given back" \
+	check "the contexts of the RDMA Reads are freed" \
 		[ "$(slab_objects rpcrdma2_rw)" -le "$objects" ]
 	released reads_without_response 18 27
 	released replies_that_are_not_taken 18 60
@@ -244,7 +244,7 @@ hostile_limits()
 	# 20 s after the client has taken the first sixteen Replies
 	released replies_in_small_steps 34 43
 	released replies_in_small_steps_in_version_one 34 43
-	check "RDMA Reads without response are given as the reason" \
+	check "the failed RDMA Read is the reason" \
 		[ "$(closes 'RDMA Read failed')" -ge 2 ]
 
 	client_stops_service

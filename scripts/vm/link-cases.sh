@@ -113,7 +113,7 @@ undisturbed()
 			[ "${rose[$name]}" -eq 0 ] || bad+=" $name+${rose[$name]}" ;;
 		esac
 	done
-	[ -z "$bad" ] && ok "$label: one connection, no RPC sent twice, no error on either side" ||
+	[ -z "$bad" ] && ok "$label: one connection, no repeated RPC, no error on either side" ||
 		fail "$label:$bad"
 	case $client in
 	rdma2)	expect "$label: the client's chunks" \
@@ -163,7 +163,7 @@ limits()
 		send=65536
 	fi
 	[ "$3" = rdma2 ] || return
-	check "$label: the server's are 65536 bytes received, $send sent, up to 128 credits" \
+	check "$label: the server receives 65536 bytes, sends $send, and grants up to 128 credits" \
 		on_server "grep '^peer=10.0.0.2:.* version=$vers credits=$grant credits_max=128 receive=65536 .*send_v$vers=$send ' \
 			/proc/net/rpc/svcrdma2"
 }
@@ -196,9 +196,9 @@ pairing()
 	before=$(counters)
 	check "$label: mount" mount_far "$client" "$vers" "$opts" || return
 	verdicts "$label" "$VM_TOP/scripts/fs-exercise.py" "$vers" /mnt
-	check "$label: a tree each way, checksums of both sides" trees
+	check "$label: a tree in each direction, checksums of both sides" trees
 	[ "$client" = rdma ] ||
-		check "$label: the version spoken is $speaks" spoken "$speaks"
+		check "$label: the version is $speaks" spoken "$speaks"
 	risen "$before"
 	undisturbed "$label" "$client" "$server"
 	[ "$tuned" -eq 0 ] || limits "$label" "$client" "$server"
@@ -415,7 +415,7 @@ end_loads()
 	local dir
 
 	for dir in "${!loads[@]}"; do
-		has_verified "$dir: all data" "${loads[$dir]}" "/tmp/load${dir//\//-}"
+		has_verified "$dir: all data are correct" "${loads[$dir]}" "/tmp/load${dir//\//-}"
 	done
 }
 
@@ -473,7 +473,7 @@ group_both()
 	load /mnt/io/3 /mnt/oi/3
 	load /mnt/ii/4 /mnt/oo/4
 	end_loads
-	check "rdma2 on the server's node: all data verified" on_server end_own_load
+	check "rdma2 on the server's node: all data are correct" on_server end_own_load
 	check "umount" umount /mnt/oo /mnt/io /mnt/oi /mnt/ii
 	finish_both
 }
@@ -499,15 +499,15 @@ group_stock()
 	port=$intree_port acquaint 1 || return
 	port=$intree_port pairing "rdma2, in-tree" rdma2 rdma 4.2
 	check "xprtrdma2 unloads" unload rdma2
-	check "in-tree's client takes its place" load_modules rdma || return
+	check "in-tree's client replaces it" load_modules rdma || return
 	pairing "in-tree, rdma2" rdma rdma2 4.2
 	check "rdma2 client on the server's node" on_server alone_on_server
 	check "in-tree, rdma2: mount" mount_nfs rdma 3 /mnt || return
 	load /mnt/in-tree -
 	end_loads
-	check "in-tree, rdma2: the server has what was written" \
+	check "in-tree, rdma2: the server has the written data" \
 		on_server "$load_sh verify $export_dir/in-tree 1"
-	check "rdma2 on the server's node: all data verified" on_server end_own_load
+	check "rdma2 on the server's node: all data are correct" on_server end_own_load
 	finish rdma rdma2
 }
 

@@ -48,7 +48,7 @@ end_losses()
 	kill "$load"
 	has_verified "$1: all data" "$load" /tmp/load
 	check "$1: umount" umount_all
-	check "$1: the server has what was written" \
+	check "$1: the server has the written data" \
 		${2:+"$2"} env LOAD_LARGE=1 "$load_sh" verify "$export_dir" 4
 	${2:+"$2"} rm -rf "${export_dir:?}"/*
 }
@@ -60,7 +60,7 @@ transfers_go_on()
 
 	read -r first again < <(transfers)
 	tries 300 0.2 has_transferred $((first + $1)) ||
-		complain "no transfer is done in a minute"
+		complain "no transfer ends within a minute"
 }
 
 has_transferred()
@@ -101,10 +101,10 @@ disconnected()
 	before=$(counters)
 	read -r n was < <(transfers)
 	taken=$(disconnects "$1" "$2" $((20 * $2)))
-	transfers_go_on 8 || fail "$name: the last time"
-	[ "$taken" -eq "$2" ] && ok "$name, $2 times" || fail "$name: $taken times"
+	transfers_go_on 8 || fail "$name: after the last loss"
+	[ "$taken" -eq "$2" ] && ok "$name, $2 times" || fail "$name: $taken faults were injected"
 	risen "$before"
-	expect "$name, $2 times: each costs one connection" \
+	expect "$name, $2 times: each fault ends one connection" \
 		"c_connects >= $2 && c_connects <= $2 + 1"
 	in_flight "$name" "$2" "$was"
 }

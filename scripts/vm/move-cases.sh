@@ -15,18 +15,18 @@ without_rpcs()
 		status=none
 	before=$(counters)
 	sleep 290
-	check "$name: the connection is there after 290 s" [ "$(connection state)" = up ]
+	check "$name: the connection is up after 290 s" [ "$(connection state)" = up ]
 	sleep 15
-	check "$name: it is not after 305 s" [ "$(connection state)" = down ]
+	check "$name: the connection is closed after 305 s" [ "$(connection state)" = down ]
 	ended_for "$name, client" "$client_view" "ended by its owner"
 	ended_for "$name, server" "$server_view" peer
 	risen "$before"
-	expect "$name: there was no other reason" "c_disconnects == 1 && c_ended_ENDED == 1 &&
+	expect "$name: no other connection was closed" "c_disconnects == 1 && c_ended_ENDED == 1 &&
 		s_ended_PEER == 1 && s_disconnects == 1 && c_connects == 0"
 	echo 3 >/proc/sys/vm/drop_caches
-	check "$name: the next access has the right data" cmp /mnt/idle "$export_dir/idle"
+	check "$name: the next access gets the correct data" cmp /mnt/idle "$export_dir/idle"
 	risen "$before"
-	expect "$name: over one more connection, without an error" "c_connects == 1 &&
+	expect "$name: over a new connection, without an error" "c_connects == 1 &&
 		s_accepts == 1 && c_connect_failures == 0 && s_accept_failures == 0 &&
 		c_errors_received == 0 && c_replies_bad == 0"
 	check "$name: umount" umount_all
@@ -43,9 +43,9 @@ silent_peer()
 	hold "$addr4"
 	check "$name: the server has its connection" await has_risen s_accepts 1
 	sleep 350
-	check "$name: still after 350 s" has_risen s_disconnects 0
+	check "$name: the connection is up after 350 s" has_risen s_disconnects 0
 	sleep 400
-	check "$name: no more after 750 s" has_risen s_ended_ENDED 1
+	check "$name: the connection is closed after 750 s" has_risen s_ended_ENDED 1
 	let_go
 }
 
@@ -72,7 +72,7 @@ mtu_packets()
 	local n
 
 	n=$(packets_per_mib)
-	[ "$n" -ge "$2" ] && [ "$n" -le "$3" ] && ok "$1" || fail "$1: $n packets for each MiB"
+	[ "$n" -ge "$2" ] && [ "$n" -le "$3" ] && ok "$1" || fail "$1: $n packets per MiB"
 }
 
 # A connection keeps its packet size; the next one uses the new MTU. Soft-RoCE's path to its
@@ -89,13 +89,13 @@ mtu_changes()
 	done
 	risen "$before"
 	kill "$load"
-	[ -n "$good" ] && ok "$name: transfers go on" || fail "$name: none with $mtu"
+	[ -n "$good" ] && ok "$name: transfers continue" || fail "$name: no transfer with $mtu"
 	expect "$name: on the same connection" "c_disconnects + s_disconnects == 0"
 	end_busy "$name"
 	mtu_packets "$name: the connection keeps its packets of 4096 bytes" 256 400
 	check "$name: umount" umount_all
 	mount_nfs rdma2 4.2 /mnt || { fail "$name: mount"; return; }
-	mtu_packets "$name: the next one has packets of 1024" 1024 1200
+	mtu_packets "$name: the next connection has packets of 1024 bytes" 1024 1200
 	set_mtu 9000
 	check "$name: umount" umount_all
 	rm -rf "${export_dir:?}"/*
@@ -119,18 +119,18 @@ vlan()
 
 	ip link add link "$netdev" name d0.5 type vlan id 5 && ip link set d0.5 up &&
 		ip addr add "$addr4/24" dev d0.5 || { fail "$name"; return; }
-	check "$name: the device has a GID of it" await gid_of d0.5
-	check "$name: no client is left" await no_transport
+	check "$name: the device has a GID for it" await gid_of d0.5
+	check "$name: all transports are gone" await no_transport
 	mount_nfs rdma2 4.2 /mnt || { fail "$name: mount"; return; }
 	check "$name: a file" dd if=/dev/urandom of=/mnt/vlan bs=1M count=4 conv=fsync \
 		status=none
 	echo 3 >/proc/sys/vm/drop_caches
-	check "$name: the data are right" cmp /mnt/vlan "$export_dir/vlan"
+	check "$name: the data are correct" cmp /mnt/vlan "$export_dir/vlan"
 	is "$name: the client's line" "$client_view" "peer=$addr4:$port" state=up device=rxe0
 	is "$name: the server's line" "$server_view" state=up device=rxe0 "local=$addr4:$port"
 	check "$name: umount" umount_all
-	check "$name: it goes" ip link del d0.5
-	check "$name: and its GID" await no_gid_of d0.5
+	check "$name: the interface is deleted" ip link del d0.5
+	check "$name: its GID is removed" await no_gid_of d0.5
 }
 
 # listener: prints the number of rdma_cm's listening ID
@@ -171,7 +171,7 @@ address_moves()
 		await one_was_lost || return
 	: $((client += rose[c_ended_ADDRESS])) $((server += rose[s_ended_ADDRESS]))
 	rmmod rpcrdma2_failover
-	await listens_anew || complain "it does not listen anew" || return
+	await listens_anew || complain "nfsd does not listen again" || return
 	transfers_go_on 8
 }
 
@@ -179,7 +179,7 @@ address_moves()
 # varies.
 moves_under_load()
 {
-	local name="the interface has another address under load" was before tries=0 good=1
+	local name="the address of the interface changes under load" was before tries=0 good=1
 	local client=0 server=0 n again
 
 	rpc.nfsd 0
@@ -195,7 +195,7 @@ moves_under_load()
 			address_moves "02:00:00:00:01:$(printf %02x "$tries")" \
 				>/tmp/said 2>&1 || { good=''; break; }
 	done
-	[ -n "$good" ] && ok "$name: each end has ended a connection for that, and transfers go on" ||
+	[ -n "$good" ] && ok "$name: each end has ended a connection for this reason, and transfers continue" ||
 		fail "$name: the client has ended $client connections for that, the server $server, in $tries tries: $(tail -n 3 /tmp/said)"
 	echo "# $name: $tries times, $(resent "$again") transfers were in flight"
 	kill "$load"
@@ -267,7 +267,7 @@ lives_in_namespace()
 	check "$1: a mount there" in_namespace mounted || return
 	client=$(cat /tmp/mounted)
 	mountd=$(ip netns pids other | grep -vx "$server\|$client")
-	check "$1: its name goes" ip netns del other
+	check "$1: the name is deleted" ip netns del other
 	echo 3 >/proc/sys/vm/drop_caches
 	check "$1: the mount works without a name" \
 		cmp "/proc/$client/root/mnt/file" "$export_dir/file"
@@ -294,8 +294,9 @@ namespace_ends()
 	before=$(counters)
 	lives_in_namespace "$name" || return
 	kill -9 "$client"
-	check "$name: the server has seen it" await view_of "$server" "$server_view" ended=peer
-	check "$name: nothing of it is there" await other_client_gone "$server"
+	check "$name: the server's view has the reason" \
+		await view_of "$server" "$server_view" ended=peer
+	check "$name: the client's transport is gone" await other_client_gone "$server"
 	kill -9 "$server" "$mountd"
 	has_ended "$name"
 
@@ -303,7 +304,8 @@ namespace_ends()
 	before=$(counters)
 	lives_in_namespace "$name" || return
 	kill -9 "$server" "$mountd"
-	check "$name: the client has seen it" await view_of "$client" "$client_view" ended=peer
+	check "$name: the client's view has the reason" \
+		await view_of "$client" "$client_view" ended=peer
 	kill -9 "$client"
 	has_ended "$name"
 }

@@ -79,7 +79,7 @@ reached()
 		status=none
 	check "$name: umount" umount_all
 	risen "$before"
-	expect "$name: svcrdma2 has served it" "s_accepts >= 1 && s_calls >= 3"
+	expect "$name: svcrdma2 served the mount" "s_accepts >= 1 && s_calls >= 3"
 }
 
 nfsd_conf()
@@ -95,22 +95,22 @@ edits_listeners()
 	local two=$((port + 1))
 
 	check "netlink: two listeners are set" set_listeners tcp 2049 rdma "$port" &&
-		check "netlink: one goes" set_listeners rdma "$port" &&
-		check "netlink: rdma stays" listens_on rdma "$port"
-	grep -q '^tcp 2049$' /proc/fs/nfsd/portlist && fail "netlink: tcp stays too"
-	check "netlink: one comes" set_listeners rdma "$port" tcp 2049
-	check "the portlist takes rdma2 beside them" listen_on rdma2 "$two"
+		check "netlink: one is removed" set_listeners rdma "$port" &&
+		check "netlink: rdma still listens" listens_on rdma "$port"
+	grep -q '^tcp 2049$' /proc/fs/nfsd/portlist && fail "netlink: tcp still listens"
+	check "netlink: one is added" set_listeners rdma "$port" tcp 2049
+	check "the portlist accepts a third listener rdma2" listen_on rdma2 "$two"
 	set_listeners rdma "$port" rdma2 "$two" 2>/tmp/said &&
-		fail "netlink: a list with rdma2 is taken, and install.rst says it is not" ||
+		fail "netlink: a list with rdma2 is accepted, contrary to install.rst" ||
 		ok "netlink: a list with rdma2 is refused: $(cat /tmp/said)"
-	check "netlink: and leaves tcp" listens_on tcp 2049
-	check "netlink: and rdma" listens_on rdma "$port"
-	check "netlink: and rdma2" listens_on rdma2 "$two"
+	check "netlink: tcp still listens after that" listens_on tcp 2049
+	check "netlink: rdma still listens after that" listens_on rdma "$port"
+	check "netlink: rdma2 still listens after that" listens_on rdma2 "$two"
 	check "netlink: a list without rdma2" set_listeners rdma "$port"
-	check "netlink: rdma is there" listens_on rdma "$port"
-	grep -q '^rdma2 ' /proc/fs/nfsd/portlist && fail "netlink: rdma2 stays" ||
+	check "netlink: rdma still listens after this list" listens_on rdma "$port"
+	grep -q '^rdma2 ' /proc/fs/nfsd/portlist && fail "netlink: rdma2 still listens" ||
 		ok "netlink: rdma2 is gone"
-	rpc.nfsd "$nfsd_threads" && end_grace && reached "netlink, a list that was changed"
+	rpc.nfsd "$nfsd_threads" && end_grace && reached "netlink, a changed list"
 	rpc.nfsd 0
 }
 
@@ -161,19 +161,20 @@ one_address()
 	for i in /sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*rdma*/; do
 		said+="$(cat "$i/srcaddr") $(sed -n 's/^src_port=//p' "$i/xprt_info") "
 	done
-	[[ " $said" == *" $addr4 "[1-9]* ]] && ok "one address: sysfs has where the client calls from" ||
-		fail "one address: sysfs says $said"
+	[[ " $said" == *" $addr4 "[1-9]* ]] &&
+		ok "one address: sysfs has the client's source address" ||
+		fail "one address: sysfs has $said"
 	echo 1 >"$event"
 	device_down
-	check "one address: it is tried again, in vain" until_traced 'listen.*-[1-9]' 2
+	check "one address: attempts to listen again fail" until_traced 'listen.*-[1-9]' 2
 	device_up
-	check "one address: the mount goes on with the new device" stat /mnt/.
+	check "one address: the mount continues with the new device" stat /mnt/.
 	check "one address: it listens there again" listens_at "$addr4"
 	echo 0 >"$event"
 	check "one address: umount" umount_all
 	# The state manager may still bind the new connection to the session, and would wait
 	# for a server that has stopped.
-	check "one address: the client is gone" await no_transport
+	check "one address: the client's transports are gone" await no_transport
 	rpc.nfsd 0
 }
 
@@ -199,42 +200,42 @@ orders()
 {
 	local said
 
-	check "the name goes with the module" unload rdma2 || return
+	check "the name is released with the module" unload rdma2 || return
 	check "rpcrdma first" modprobe rpcrdma
 	dmesg -C
 	check "then svcrdma2" modprobe svcrdma2
 	[ "$(cat "$rdma_param")" = N ] && ok "rpcrdma keeps the name" ||
 		fail "rpcrdma first: the parameter rdma is $(cat "$rdma_param")"
 	said=$(dmesg | grep -c "svcrdma2: .*rmmod rpcrdma.*echo Y >$rdma_param")
-	[ "$said" -eq 1 ] && ok "and the log says what to do" ||
-		fail "rpcrdma first: the log says $(dmesg | grep svcrdma2)"
-	echo Y 2>/dev/null >"$rdma_param" && fail "the name is given away twice" ||
-		ok "the name is not given away twice"
+	[ "$said" -eq 1 ] && ok "the log has the remedy" ||
+		fail "rpcrdma first: the log has $(dmesg | grep svcrdma2)"
+	echo Y 2>/dev/null >"$rdma_param" && fail "the name can be registered twice" ||
+		ok "the name cannot be registered twice"
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma 20050
 	[ "$(users rpcrdma)" -ge 1 ] && [ "$(users svcrdma2)" = 0 ] &&
-		ok "listeners called rdma are rpcrdma's" ||
+		ok "listeners named rdma belong to rpcrdma" ||
 		fail "users of rpcrdma: $(users rpcrdma), svcrdma2: $(users svcrdma2)"
 	rpc.nfsd 0
 	check "rpcrdma is unloaded" rmmod rpcrdma
 	echo Y >"$rdma_param"
-	[ "$(cat "$rdma_param")" = Y ] && ok "and svcrdma2 takes the name" ||
-		fail "the name is not taken"
+	[ "$(cat "$rdma_param")" = Y ] && ok "svcrdma2 registers the name" ||
+		fail "the name is not registered"
 
 	check "svcrdma2 first, then rpcrdma" modprobe rpcrdma
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma 20050
 	[ "$(users rpcrdma)" = 0 ] && [ "$(users svcrdma2)" -ge 1 ] &&
-		ok "listeners called rdma are svcrdma2's" ||
+		ok "listeners named rdma belong to svcrdma2" ||
 		fail "users of rpcrdma: $(users rpcrdma), svcrdma2: $(users svcrdma2)"
 	rpc.nfsd 0
-	check "rpcrdma goes" rmmod rpcrdma
+	check "rpcrdma is unloaded again" rmmod rpcrdma
 	echo N >"$rdma_param"
 	modprobe rpcrdma
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma 20050
-	[ "$(users rpcrdma)" -ge 1 ] && ok "the name can be given up" ||
-		fail "the name is not given up"
+	[ "$(users rpcrdma)" -ge 1 ] && ok "the name can be released" ||
+		fail "the name is not released"
 	rpc.nfsd 0
 	rmmod rpcrdma
 	echo Y >"$rdma_param"
@@ -248,7 +249,7 @@ no_way()
 
 	said=$(timeout 60 mount -v -t nfs -o \
 		"vers=4.2,proto=rdma2,port=$port,retry=0,soft,timeo=20,retrans=1" \
-		"$addr:/" /mnt 2>&1) && { umount /mnt; said="it is mounted"; }
+		"$addr:/" /mnt 2>&1) && { umount /mnt; said="the mount succeeds"; }
 	grep -q "$want" <<<"$said" && ok "$name" ||
 		fail "$name: $(tail -n 2 <<<"$said")"
 }
@@ -256,7 +257,7 @@ no_way()
 unreachable()
 {
 	beside_rdma no_way "an interface without RDMA: EPROTO" 'Protocol error' 10.9.9.2
-	no_way "a port on which nothing listens: ECONNREFUSED" \
+	no_way "a port without a listener: ECONNREFUSED" \
 		'Connection refused' "$addr4"
 }
 
@@ -271,7 +272,7 @@ named()
 	check "$what: mount" timeout 60 mount -t nfs -o "$opts" "$host" "$dir" ||
 		return
 	grep -q " $dir .*proto=$proto,.*port=20049" /proc/mounts &&
-		ok "$what: /proc/mounts says $proto" ||
+		ok "$what: /proc/mounts has $proto" ||
 		fail "$what: $(grep " $dir nfs" /proc/mounts)"
 	check "$what: remount" mount -o remount,noatime "$dir"
 	grep -q " $dir nfs.*noatime" /proc/mounts || fail "$what: not remounted"
@@ -317,7 +318,7 @@ link_local()
 # If a mount has port=0, the client asks rpcbind, which has the port of TCP.
 port_of_rpcbind()
 {
-	local name="a port that rpcbind has"
+	local name="a port that is registered with rpcbind"
 
 	check "$name: nfsd listens there, too" listen_on rdma2 2049
 	check "$name: mount" timeout -s KILL 30 mount -t nfs -o \
@@ -332,19 +333,19 @@ port_of_rpcbind()
 # old device soft-RoCE leaves connection requests unanswered after the removal.
 address_goes()
 {
-	local name="the server's address goes" before
+	local name="the server's address is removed" before
 
 	check "$name: mount" mount_nfs rdma2 4.2 /mnt || return
 	dd if=/dev/urandom of=/tmp/data bs=64k count=4 status=none
 	check "$name: a file" cp /tmp/data /mnt/data
 	before=$(counters)
-	check "$name: it does" ip addr del "$addr4/24" dev "$netdev"
+	check "$name: the address is removed" ip addr del "$addr4/24" dev "$netdev"
 	check "$name: nfsd ends the connection" await has_risen s_ended_ENDED 1
-	check "$name: it comes back" ip addr add "$addr4/24" dev "$netdev"
+	check "$name: the address is added again" ip addr add "$addr4/24" dev "$netdev"
 	check "$name: with a new device" device_again
-	check "$name: the mount goes on" timeout -s KILL 120 stat /mnt/data
+	check "$name: the mount continues" timeout -s KILL 120 stat /mnt/data
 	echo 3 >/proc/sys/vm/drop_caches
-	check "$name: the data are right" cmp /tmp/data /mnt/data
+	check "$name: the data are correct" cmp /tmp/data /mnt/data
 	risen "$before"
 	expect "$name: over another connection" \
 		"c_connects >= 1 && s_accepts >= 1 && s_disconnects >= 1"

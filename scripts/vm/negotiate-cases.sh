@@ -137,7 +137,7 @@ refusals_logged()
 		[ "$n" -eq 1 ] && ok "$name: logged once" ||
 			fail "$name: $n lines in the log"
 	done
-	check "C-094 BAD_XDR for the first RPC: the mount says EIO" \
+	check "C-094 BAD_XDR for the first RPC: the mount fails with EIO" \
 		grep 'mount system call failed' \
 		"/tmp/mount.$(port_of client_refused.bad_xdr_for_the_first)"
 }
@@ -171,7 +171,7 @@ real_servers()
 		name="C-101 the in-tree server"
 		check "$name: mount" peer_mount 20050 &&
 			check "$name: use" use /mnt.20050 &&
-			check "$name: connections says version 1" grep -q \
+			check "$name: the view has version 1" grep -q \
 				"^peer=$addr4:20050 state=up .*version=1 " \
 				/proc/net/rpc/xprtrdma2
 		umount /mnt.20050
@@ -184,7 +184,7 @@ real_servers()
 	name="S29 svcrdma2"
 	check "$name: mount" peer_mount "$port" &&
 		check "$name: use" use "/mnt.$port" &&
-		check "$name: connections says version 2" grep -q \
+		check "$name: the view has version 2" grep -q \
 			"^peer=$addr4:$port state=up .*version=2 " \
 			/proc/net/rpc/xprtrdma2
 	umount "/mnt.$port"
@@ -202,13 +202,13 @@ pin_refused()
 	old=$(cat "$params/pin")
 	dmesg -C
 	if echo "$1" 2>/dev/null >"$params/pin"; then
-		fail "S34 pin '$1' is taken"
+		fail "S34 pin '$1' is accepted"
 		return
 	fi
 	said=$(dmesg | grep 'parameter pin')
 	[ "$(wc -l <<<"$said")" -eq 1 ] && grep -qF "'$2'" <<<"$said" &&
 		[ "$(cat "$params/pin")" = "$old" ] &&
-		ok "S34 pin '$1' is refused, and says why" ||
+		ok "S34 pin '$1' is refused, and the log has the reason" ||
 		fail "S34 pin '$1': $said"
 }
 
@@ -217,7 +217,7 @@ pins()
 	local value="192.0.2.1=1 [fd00::2]:20049=2,$addr4=2"
 
 	echo "$value" >"$params/pin"
-	[ "$(cat "$params/pin")" = "$value" ] && ok "S34 pin reads as it was set" ||
+	[ "$(cat "$params/pin")" = "$value" ] && ok "S34 reading pin returns its value" ||
 		fail "S34 pin reads $(cat "$params/pin")"
 	pin_refused "192.0.2.1=1 192.0.2.300=1" 192.0.2.300=1
 	pin_refused "192.0.2.1=3" 192.0.2.1=3

@@ -28,7 +28,7 @@ exercise()
 
 	opts=${common:+$common${opts:+,}}$opts
 	check "$label: mount" mount_nfs "$p" "$vers" /mnt "$opts" || return
-	grep -q " /mnt .*proto=$p," /proc/mounts && ok "$label: /proc/mounts says proto=$p" ||
+	grep -q " /mnt .*proto=$p," /proc/mounts && ok "$label: /proc/mounts has proto=$p" ||
 		fail "$label: /proc/mounts: $(grep ' /mnt nfs' /proc/mounts)"
 	verdicts "$label" "$VM_TOP/scripts/fs-exercise.py" "$vers" /mnt "$export_dir"
 	check "$label: umount" umount_all
@@ -60,12 +60,12 @@ group_files()
 	local v
 
 	nfs_up "$proto" || { fail "server"; return; }
-	CASES=none check "programs that do nothing fail" idle_programs
+	CASES=none check "programs without an effect fail" idle_programs
 	# This case needs O_DIRECT on the export's own file system, which tmpfs lacks on
 	# 6.1.
 	if dd if=/dev/zero of="$export_dir/direct" bs=4096 count=1 oflag=direct \
 			status=none 2>/dev/null; then
-		check "the load sees wrong bytes" wrong_bytes
+		check "the load detects wrong bytes" wrong_bytes
 	else
 		echo "# the export has no O_DIRECT"
 	fi
@@ -192,34 +192,34 @@ group_counters()
 
 	exec 7<>/mnt/file
 	measure dd bs=1M count=16 iflag=direct of=/dev/null <&7
-	expect "READ of 1 MiB: one registration each" "c_registrations == 16"
+	expect "READ of 1 MiB: one registration per READ" "c_registrations == 16"
 	expect "READ of 1 MiB: no local invalidation" "c_local_invalidations == 0"
 	expect "READ of 1 MiB: the server invalidates" "c_remote_invalidations == 16"
-	expect "READ of 1 MiB: one doorbell a call" "c_doorbells == c_calls"
+	expect "READ of 1 MiB: one doorbell per Call" "c_doorbells == c_calls"
 	expect "READ of 1 MiB: all bytes by RDMA Write" "s_write_chunk_bytes == 16 * 1048576"
 	expect "READ of 1 MiB: no Reply chunk used" "s_reply_chunks_used == 0"
 
 	exec 7<>/mnt/file
 	measure puts 16
-	expect "WRITE of 1 MiB: one registration each" "c_registrations == 16"
+	expect "WRITE of 1 MiB: one registration per WRITE" "c_registrations == 16"
 	expect "WRITE of 1 MiB: no local invalidation" "c_local_invalidations == 0"
-	expect "WRITE of 1 MiB: one doorbell a call" "c_doorbells == c_calls"
+	expect "WRITE of 1 MiB: one doorbell per Call" "c_doorbells == c_calls"
 	expect "WRITE of 1 MiB: all bytes by RDMA Read" "s_read_chunk_bytes == 16 * 1048576"
-	expect "WRITE of 1 MiB: into pages of one that is done" "s_sinks_reused >= 15"
-	check "WRITE of 1 MiB: pages that were idle for some time are freed" \
+	expect "WRITE of 1 MiB: the server reuses pages of completed WRITEs" "s_sinks_reused >= 15"
+	check "WRITE of 1 MiB: the server frees pages that were idle for some time" \
 		happens_in 60 puts_into_new_pages
 	measure puts 1
-	expect "WRITE of 1 MiB: and pages are kept again" "s_sinks_reused == 1"
+	expect "WRITE of 1 MiB: the server keeps pages again" "s_sinks_reused == 1"
 	measure puts 16 64K
-	expect "WRITE of 64 KiB: one RDMA Read each" "s_rdma_reads == 16"
+	expect "WRITE of 64 KiB: one RDMA Read per WRITE" "s_rdma_reads == 16"
 	exec 7>&-
 
 	measure stats 20
-	expect "GETATTR: at least one a stat" "c_calls >= 20"
+	expect "GETATTR: at least one per stat" "c_calls >= 20"
 	expect "GETATTR: no registration" "c_registrations == 0"
-	expect "GETATTR: one doorbell a call" "c_doorbells == c_calls"
-	expect "GETATTR: one doorbell a reply" "s_doorbells == s_replies"
-	expect "GETATTR: four Receives with one doorbell" \
+	expect "GETATTR: one doorbell per Call" "c_doorbells == c_calls"
+	expect "GETATTR: one doorbell per Reply" "s_doorbells == s_replies"
+	expect "GETATTR: one doorbell for four Receives" \
 		"4 * s_recv_doorbells <= s_calls + 4"
 	one_thread_each
 
@@ -233,12 +233,12 @@ group_counters()
 	ln -s "$(printf '%04095d' 0)" "$export_dir/long"
 	test -L /mnt/short && test -L /mnt/long
 	measure readlink /mnt/short
-	expect "READLINK of 100 bytes: goes out" "o_readlink == 1"
-	expect "C-031 READLINK of 100 bytes: comes inline" \
+	expect "READLINK of 100 bytes: one READLINK is sent" "o_readlink == 1"
+	expect "C-031 READLINK of 100 bytes: the Reply is inline" \
 		"s_rdma_writes == 0 && s_reply_chunks_used == 0"
 	measure readlink /mnt/long
-	expect "READLINK of 4095 bytes: goes out" "o_readlink == 1"
-	expect "C-031 READLINK of 4095 bytes: comes inline" \
+	expect "READLINK of 4095 bytes: one READLINK is sent" "o_readlink == 1"
+	expect "C-031 READLINK of 4095 bytes: the Reply is inline" \
 		"s_rdma_writes == 0 && s_reply_chunks_used == 0"
 	counters >/run/vm/counters
 	monitored
@@ -257,7 +257,7 @@ one_thread_each()
 	echo 0 >"$events/events/sunrpc/svc_xprt_dequeue/enable"
 	handed=$(grep -c svc_xprt_dequeue: "$events/trace")
 	[ "$handed" -ge 20 ] && [ "$handed" -le $((rose[s_calls] + 2)) ] &&
-		ok "GETATTR: one thread a Call" ||
+		ok "GETATTR: one thread per Call" ||
 		fail "GETATTR: $handed threads for ${rose[s_calls]} Calls"
 }
 
@@ -384,9 +384,9 @@ send_out()
 assert right(), "other bytes in memory"
 send_out()
 gone = kib("/proc/self/status", "VmSwap") - kib("/proc/meminfo", "SwapCached")
-assert gone << 10 > size // 2, f"{gone} KiB are gone"
+assert gone << 10 > size // 2, f"only {gone} KiB were swapped out"
 subprocess.run(sys.argv[2:], check=True)
-assert right(), "other bytes come back"
+assert right(), "other bytes are read back"
 ' "$1" "$VM_TOP/scripts/vm/nfs-cases.sh" lose-device "$proto"
 }
 
@@ -400,7 +400,7 @@ swaps()
 	chmod 600 "$file"
 	mkswap "$file" >/dev/null
 	check "swap: swapon" swapon "$file" || return
-	check "swap: pages go there, and come back when the device was away" paged_out 16
+	check "swap: pages are written, and read back after the device was removed" paged_out 16
 	check "swap: swapoff" swapoff "$file"
 	risen "$before"
 	[ "$proto" != rdma2 ] || expect "swap: on another connection" "c_connects == 1"
@@ -423,7 +423,7 @@ group_inuse()
 		if rmmod "$m" 2>/tmp/said; then
 			fail "unload of $m while mounted is refused"
 		elif grep -q 'in use' /tmp/said; then
-			ok "unload of $m while mounted says \"in use\""
+			ok "unload of $m while mounted fails as \"in use\""
 		else
 			fail "unload of $m while mounted: $(cat /tmp/said)"
 		fi
@@ -585,9 +585,9 @@ group_disconnect()
 		kill "$load"
 		end_busy "$name"
 		risen "$before"
-		[ "$taken" -eq "$number" ] && ok "$name: it did" ||
-			fail "$name: $taken times"
-		expect "$name: each costs one connection" \
+		[ "$taken" -eq "$number" ] && ok "$name: the fault was injected" ||
+			fail "$name: $taken faults were injected"
+		expect "$name: each fault ends one connection" \
 			"c_connects >= $taken && c_connects <= $taken + 1"
 		case $side in
 		client)	ended_for "$name, client" "$client_view" "fault injection"
@@ -612,16 +612,16 @@ group_both()
 		"$addr4:$export_dir" /mnt || return
 	mkdir -p /mnt2
 	check "rdma2 mount beside in-tree" mount_nfs rdma2 4.2 /mnt2 || return
-	check "both are what they say" grep -q ' /mnt .*proto=rdma,' /proc/mounts
-	check "and the other one too" grep -q ' /mnt2 .*proto=rdma2,' /proc/mounts
+	check "both mounts use their own module" grep -q ' /mnt .*proto=rdma,' /proc/mounts
+	check "both mounts work" grep -q ' /mnt2 .*proto=rdma2,' /proc/mounts
 	check "mountstats of in-tree" figures /mnt
 	check "mountstats of rdma2, in the same format" figures /mnt2
 	dd if=/dev/urandom of=/mnt/a bs=1M count=8 status=none
 	dd if=/dev/urandom of=/mnt2/b bs=1M count=8 status=none
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
-	check "rdma2 reads what in-tree wrote" cmp /mnt2/a "$export_dir/a"
-	check "in-tree reads what rdma2 wrote" cmp /mnt/b "$export_dir/b"
+	check "rdma2 reads the data of in-tree" cmp /mnt2/a "$export_dir/a"
+	check "in-tree reads the data of rdma2" cmp /mnt/b "$export_dir/b"
 	check "umount" umount_all
 	finish
 }
@@ -631,14 +631,14 @@ group_exclusive()
 {
 	modprobe rpcrdma || { fail "rpcrdma"; return; }
 	log_of modprobe xprtrdma2 &&
-		fail "xprtrdma2 loads although rpcrdma is there"
+		fail "xprtrdma2 loads although rpcrdma is loaded"
 	reads "the place of rpcrdma" "On an unmodified kernel"
 	# The kernel also logs a line about any out-of-tree module.
 	[ "$(dmesg | grep xprtrdma2 | grep -vc taint)" -eq 1 ] &&
-		ok "xprtrdma2 beside rpcrdma: refused, one line says why" ||
-		fail "xprtrdma2 beside rpcrdma says: $(dmesg | grep xprtrdma2)"
+		ok "xprtrdma2 beside rpcrdma: refused, and one line has the reason" ||
+		fail "xprtrdma2 beside rpcrdma: $(dmesg | grep xprtrdma2)"
 	rmmod rpcrdma
-	check "xprtrdma2 loads when rpcrdma is gone" modprobe xprtrdma2
+	check "xprtrdma2 loads after rpcrdma is unloaded" modprobe xprtrdma2
 	nfs_up rdma2 || { fail "server"; return; }
 	netids
 	check "nconnect=8: mount" mount_nfs rdma2 4.2 /mnt nconnect=8 &&

@@ -33,7 +33,7 @@ in_form()
 	measure write_and_read "$bytes"
 	expect "$label: four WRITEs and READs, $reads and $writes in a chunk" \
 		"o_write == 4 && o_read == 4 && c_read_chunks == $reads && c_write_chunks == $writes && c_registrations == $((reads + writes)) + c_reply_chunks"
-	expect "$label: and no byte more by RDMA Read or Write" \
+	expect "$label: RDMA Read and Write transfer no other bytes" \
 		"s_read_chunk_bytes == $((reads * bytes)) && s_write_chunk_bytes == $((writes * bytes)) && s_reply_chunks_used == 0"
 	cmp -n $((bytes * 4)) /tmp/direct "$export_dir/direct" &&
 		cmp -n $((bytes * 4)) /tmp/direct /tmp/back ||
@@ -84,7 +84,7 @@ unregistered()
 
 	shift 2
 	measure "$@"
-	expect "C-031 $label: nothing is registered" \
+	expect "C-031 $label: no memory is registered" \
 		"o_$op >= 1 && c_registrations == 0 && c_reply_chunks == 0 && s_rdma_reads == 0 && s_rdma_writes == 0"
 }
 
@@ -195,7 +195,7 @@ small_sendbufs()
 	before=$(figure /mnt 'xprt hardway')
 	measure direct_writes 8192 100
 	expect "$name: in Read chunks" "o_write == 100 && c_read_chunks == 100"
-	check "$name: no Send buffer grows" \
+	check "$name: the Send buffers do not grow" \
 		[ "$(figure /mnt 'xprt hardway')" -eq "$before" ]
 	check "$name: umount" umount_all
 }
@@ -240,7 +240,7 @@ operations()
 	echo 3 >/proc/sys/vm/drop_caches
 	unregistered "$name, READLINK of 4095 bytes" readlink \
 		many readlink /mnt/link
-	check "$name each way" thresholds_are 20480 20480
+	check "$name in both directions" thresholds_are 20480 20480
 	payload_copies "$name"
 	reply_copies "$name"
 	inline_payloads "$name"
@@ -283,14 +283,14 @@ seldom_long()
 		echo 3 >/proc/sys/vm/drop_caches
 		measure read_acl
 		if [ "$size" = 16384 ]; then
-			expect "$name: comes inline" \
+			expect "$name: the Reply is inline" \
 				"c_replies >= 1 && c_registrations == 0 && c_calls_again == 0"
 		else
-			expect "$name: in a chunk that the server asks for" \
+			expect "$name: in a Reply chunk after REPLY_RESOURCE" \
 				"c_calls_again == 1 && c_reply_chunks == 1 && c_reply_chunks_used == 1"
 		fi
-		check "$name: the value" same_acl
-		check "$name: largest Sends stay" thresholds_are "$size" "$size"
+		check "$name: the value is correct" same_acl
+		check "$name: the largest Sends do not change" thresholds_are "$size" "$size"
 		check "$name: umount" umount_all
 		rm -f "$export_dir/acl"
 	done
@@ -320,7 +320,7 @@ live_receives()
 	check "$name: largest Sends at first" thresholds_are 65536 4096
 	before=$(counters)
 	receives 65536 65536
-	check "$name: the server learns it" until_sizes 65536 65536
+	check "$name: it is announced to the server" until_sizes 65536 65536
 	risen "$before"
 	expect "$name: by one UPDPROP, on the same connection" \
 		"c_updprops_sent == 1 && s_updprops == 1 && c_disconnects == 0"
@@ -328,11 +328,11 @@ live_receives()
 	name='C-033 receive_size from 65536 to 4096'
 	receives 4096 65536
 	stats 100 >/dev/null
-	check "$name: stays, for nothing asks for it" thresholds_are 65536 65536
+	check "$name: no change without a request" thresholds_are 65536 65536
 	check "$name: umount" umount_all
 	check "$name: mount" mount_nfs rdma2 4.2 /mnt noac || return
 	: >/mnt/file
-	check "$name: holds for a new connection" thresholds_are 65536 4096
+	check "$name: in force on a new connection" thresholds_are 65536 4096
 	check "$name: umount" umount_all
 }
 
@@ -355,7 +355,7 @@ intree_forms()
 		measure write_and_read "$n"
 		expect "$1: WRITEs and READs of $n bytes go inline" \
 			"o_write == 4 && o_read == 4 && $2_read_chunks == 0 && $2_write_chunks == 0"
-		check "$1: the data of $n bytes" eval \
+		check "$1: the data of $n bytes are correct" eval \
 			"cmp -n $((n * 4)) /tmp/direct $export_dir/direct &&
 			cmp -n $((n * 4)) /tmp/direct /tmp/back"
 	done

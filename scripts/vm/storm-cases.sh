@@ -37,7 +37,7 @@ with_fault()
 storm_servers()
 {
 	visits client_storms
-	ended_for "hangs up on three Calls, then serves" \
+	ended_for "disconnects on three Calls, then serves" \
 		/tmp/looks.client_storms.recovers.view peer
 }
 
@@ -59,9 +59,9 @@ passing_shortage()
 	no_fault fail_map
 	cmp /run/data "$export_dir/data" || why+=", not the same data"
 	risen "$before"
-	[ -z "$why" ] && ok "$name: writeback loses nothing" ||
+	[ -z "$why" ] && ok "$name: writeback loses no data" ||
 		fail "$name: ${why#, }"
-	expect "$name: they were tried again" "c_map_waits == 20"
+	expect "$name: mapping is retried" "c_map_waits == 20"
 	expect "$name: on the same connection" "c_connects == 0"
 	umount_all
 	rm -f "$export_dir/data"
@@ -87,7 +87,7 @@ are_tasks()
 # established, and the tasks of other Calls try to transmit it. Only that Call may fail.
 unsendable()
 {
-	local name="a Call that can not be sent" why='' i n before pids=() first
+	local name="a Call that cannot be sent" why='' i n before pids=() first
 
 	# chmod has to begin with SETATTR, so attributes stay cached longer than the test
 	# takes.
@@ -118,9 +118,9 @@ unsendable()
 	[ "$n" -eq 0 ] || why+=", $n others end: $(cat /tmp/chmod.?)"
 	grep -q 'Input/output error' /tmp/xattr.0 ||
 		why+=", itself: '$(cat /tmp/xattr.0)'"
-	[ -z "$why" ] && ok "$name: it ends, and no other" ||
+	[ -z "$why" ] && ok "$name: this Call fails, and no other" ||
 		fail "$name: ${why#, }"
-	check "$name: and can, later" setxattr /mnt/x1 30000
+	check "$name: later such a Call succeeds" setxattr /mnt/x1 30000
 	risen "$before"
 	expect "$name: counted" "c_calls_unsendable == 1"
 	umount_all
@@ -131,7 +131,7 @@ unsendable()
 # without spinning, and continues when a third one can be allocated.
 few_regions()
 {
-	local name="three regions wanted, two to be had" n before pid
+	local name="three regions needed, two available" n before pid
 
 	dmesg -C
 	fault fail_mr -1 2
@@ -144,17 +144,17 @@ few_regions()
 	kill -0 "$pid" 2>/dev/null && ok "$name: the RPC waits" ||
 		fail "$name: the RPC does not wait: $(cat /tmp/xattr.1)"
 	risen "$before"
-	expect "$name: it does not spin" "c_mr_waits >= 1 && c_mr_waits <= 4"
-	expect "$name: more are tried for" \
+	expect "$name: the RPC does not spin" "c_mr_waits >= 1 && c_mr_waits <= 4"
+	expect "$name: the client tries to allocate more" \
 		"c_mrs_unavailable >= 4 && c_mrs_unavailable <= 20"
 	n=$(dmesg | grep -c 'xprtrdma2: RPCs to server .* wait: one needs 3 memory regions, .* no more than 2')
 	[ "$n" -eq 1 ] && ok "$name: one line of the log has the reason" ||
 		fail "$name: $n lines of the log have the reason"
 	no_fault fail_mr
 	tries 30 0.1 have_ended "$pid" ||
-		fail "$name: the RPC still waits 3 s after they can be had"
+		fail "$name: the RPC still waits 3 s after regions are available"
 	wait "$pid"
-	[ ! -s /tmp/xattr.1 ] && ok "$name: then it goes on" ||
+	[ ! -s /tmp/xattr.1 ] && ok "$name: then the RPC continues" ||
 		fail "$name: then: $(cat /tmp/xattr.1)"
 	umount_all
 	rm -f "$export_dir/x"
@@ -174,10 +174,10 @@ few_regions_load()
 	done >/tmp/xattr.1
 	end_busy "$name"
 	no_fault fail_mr
-	[ ! -s /tmp/xattr.1 ] && ok "$name: xattrs of three" ||
+	[ ! -s /tmp/xattr.1 ] && ok "$name: xattrs of three regions" ||
 		fail "$name: xattrs of three: $(tail -n 1 /tmp/xattr.1)"
 	risen "$before"
-	expect "$name: they waited" "c_mr_waits >= 1"
+	expect "$name: RPCs waited" "c_mr_waits >= 1"
 	expect "$name: no connection lost" "c_connects == 0"
 	umount_all
 	rm -rf "${export_dir:?}"/*
@@ -188,7 +188,7 @@ few_regions_load()
 # Call offered a Reply chunk.
 built_too_large()
 {
-	local name="C-034 a message has become too large for the peer" before why='' i bs
+	local name="C-034 a message becomes too large for the peer" before why='' i bs
 
 	storm_mount 4.2 || return
 	mkdir /mnt/many
@@ -242,15 +242,15 @@ entries_come_back()
 	fault fail_send_max 52
 	tries 100 0.1 have_ended "${pids[@]}"
 	no_fault fail_send_max
-	have_ended "${pids[@]}" && ok "$name: it finds entries" ||
-		fail "$name: it waits for entries"
+	have_ended "${pids[@]}" && ok "$name: the READ finds entries" ||
+		fail "$name: the READ waits for entries"
 	kill -9 "${pids[@]}" 2>/dev/null
 	umount -f /mnt 2>/dev/null
 	wait "${pids[@]}"
-	[ -z "$(cat /tmp/four.*)" ] && ok "$name: and is answered" ||
+	[ -z "$(cat /tmp/four.*)" ] && ok "$name: the READ succeeds" ||
 		fail "$name: $(cat /tmp/four.*)"
 	risen "$before"
-	expect "$name: it was" "c_calls_marshalled_again >= 48"
+	expect "$name: it was marshalled again" "c_calls_marshalled_again >= 48"
 	umount_all
 	rm -f "$export_dir/four" /tmp/four.*
 	echo 128 >"$params/slots"
@@ -275,7 +275,7 @@ reply_without_entries()
 	expect "$name: Calls waited, and the Reply was sent" \
 		"c_sq_waits >= 1 && c_sq_waits < 50 && c_backward_replies == 1"
 	measure recall_and_wait
-	expect "$name: the Calls go on" "c_backward_replies == 1 && c_disconnects == 0"
+	expect "$name: the Calls continue" "c_backward_replies == 1 && c_disconnects == 0"
 	umount_all
 	rm -f "$export_dir"/r[0-9]*
 }
@@ -309,7 +309,7 @@ recall_beside_a_call()
 # client keeps trying to use the device.
 useless_device()
 {
-	local name="a device that can not register memory" before why='' i n
+	local name="a device without memory registration" before why='' i n
 
 	storm_mount 3 noac,nolock || return
 	fault fail_extensions
@@ -338,7 +338,7 @@ group_storms()
 	local c all=storm_servers
 
 	negotiate_up || return
-	if can_fail "$faults/fail_map" "what this end fails at"; then
+	if can_fail "$faults/fail_map" "errors of this end"; then
 		all+=" passing_shortage built_too_large entries_come_back unsendable few_regions few_regions_load"
 		all+=" reply_without_entries no_reply_built no_buffers lost_calls useless_device"
 	fi

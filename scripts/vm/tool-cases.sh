@@ -25,7 +25,7 @@ same()
 # this host
 finds()
 {
-	local name="the doctor finds: $2${3:+, and says: $3}" why='' rc
+	local name="the doctor finds: $2${3:+, with the advice: $3}" why='' rc
 
 	"$rdma2" doctor "$addr4" >/tmp/doctor 2>&1
 	rc=$?
@@ -61,7 +61,7 @@ shows_the_past()
 	rpc.nfsd 0
 	sleep 1
 	"$rdma2" show | grep -qE "^  $addr4:$port  .*ended [0-9]+ s ago: peer" &&
-		ok "show: how the connection ended" || fail "show: $("$rdma2" show)"
+		ok "show: the reason for the end of the connection" || fail "show: $("$rdma2" show)"
 	finds note "client: $addr4:$port ended [0-9]* s ago: peer"
 	nfsd_up
 }
@@ -97,11 +97,11 @@ falls_back()
 			modprobe -q "$name"
 		[ -e /sys/module/rpcrdma ] || fail "$name: rpcrdma is not loaded"
 		dmesg | grep -q "rdma2: .*rdma2 cannot be loaded on Linux $(uname -r)" &&
-			ok "$name: the log says so" || fail "$name: $(dmesg)"
+			ok "$name: the log has the reason" || fail "$name: $(dmesg)"
 		rmmod rpcrdma
 	done
-	modprobe -q rpcrdma26 && fail "rpcrdma26 leads somewhere" ||
-		ok "rpcrdma26 leads nowhere there"
+	modprobe -q rpcrdma26 && fail "rpcrdma26 loads a module" ||
+		ok "rpcrdma26 loads no module there"
 	umount "$updates"
 }
 
@@ -116,7 +116,7 @@ no_module()
 	rm /etc/modprobe.d/rdma2.conf
 	finds FAIL "module: proto=rdma would load the kernel's own" "install rdma2-utils"
 	modprobe -C /dev/null rpcrdma
-	finds FAIL "module: the kernel's own rpcrdma has the place" "rmmod rpcrdma"
+	finds FAIL "module: the kernel's own rpcrdma is loaded instead" "rmmod rpcrdma"
 	rmmod rpcrdma
 	mount -t tmpfs none "/lib/modules/$(uname -r)"
 	finds FAIL "module: there is no xprtrdma2" "linux-headers-$(uname -r)"
@@ -146,12 +146,12 @@ group_tool()
 	cp "$VM_TOP/packaging/modprobe.conf" /etc/modprobe.d/rdma2.conf
 	nfs_up rdma2 && mount_nfs rdma2 4.2 /mnt || { fail "mount"; return; }
 	"$rdma2" doctor "$addr4" >/tmp/doctor && ! grep -E '^(FAIL|note)' /tmp/doctor &&
-		ok "the doctor finds nothing" || fail "doctor: $(cat /tmp/doctor)"
+		ok "the doctor has no findings" || fail "doctor: $(cat /tmp/doctor)"
 	finds ok "route: $addr4 by $netdev, which has an RDMA device"
 	shows
 	shows_the_past
 	# The client then has a new session, and umount finds no RPC outstanding.
-	check "the mount goes on" stat -f /mnt
+	check "the mount continues" stat -f /mnt
 	check "umount" umount_all
 	sed -i /^rdma2/d /etc/netconfig
 	finds note "netconfig: proto=rdma works" "xprtrdma2(4)"

@@ -21,7 +21,7 @@ both_versions()
 
 	mkdir -m 777 "$export_dir/old" "$export_dir/new"
 	mount_both "$vers" || { fail "NFSv$vers: mounts"; return; }
-	check "NFSv$vers: both are what they say" eval \
+	check "NFSv$vers: both mounts have their version" eval \
 		"grep -q ' /mnt .*proto=rdma2,' /proc/mounts &&
 		grep -q ' /mnt2 .*proto=rdma,' /proc/mounts"
 	"$load_sh" /mnt2/old "$export_dir/old" 10 1 >/tmp/old 2>&1 &

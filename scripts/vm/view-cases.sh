@@ -37,7 +37,7 @@ reads()
 	local name="read for want of $1" row text
 
 	row=$(rows_of "${2:-What is missing}" | grep "^$1	" | cut -f2)
-	[ -n "$row" ] || { fail "$name: there is no such row"; return; }
+	[ -n "$row" ] || { fail "$name: the table has no such row"; return; }
 	echo "$1" >>/tmp/rows
 	# Literals of the row; ADDRESS, PORT, NUMBER and WHY stand for any text
 	grep -o '``.*[^`]``\(;\|$\)' <<<"${row//\`\`; /\`\`;$'\n'}" |
@@ -134,12 +134,12 @@ view_of_mount()
 		write_chunks=1
 	perl -e '$) = $> = 65534; open(F, "<", $_) && <F> || exit 1 for @ARGV' \
 		$client_view $server_view &&
-		ok "the views are for all to read" || fail "the views: not readable"
+		ok "all users can read the views" || fail "the views: not readable"
 	ip netns add other
 	[ -z "$(ip netns exec other cat $client_view $server_view)" ] &&
 		ok "another network namespace has no line" ||
 		fail "the views of another network namespace"
-	check "and no view when it has gone" ip netns del other
+	check "no view after its end" ip netns del other
 	check "mountstats has 27 numbers" figures /mnt
 
 	before=$(counters)
@@ -150,11 +150,11 @@ view_of_mount()
 	is "the server stops: the server's" $server_view "state=ended" \
 		ended=ended-by-its-owner version=2
 	nfsd_up
-	check "and starts: the mount works" touch /mnt/again
-	is "the client still knows why" $client_view "peer=$addr4:$port" \
+	check "the server starts: the mount works" touch /mnt/again
+	is "the client's view has the previous reason" $client_view "peer=$addr4:$port" \
 		state=up ended=peer connects=2 why=CONNPROP
 	risen "$before"
-	expect "and has counted it" \
+	expect "the end is counted" \
 		"c_ended_PEER == 1 && s_ended_ENDED == 1 && s_ended_PEER == 0"
 	check "umount" umount_all
 }
@@ -169,7 +169,7 @@ view_of_version_one()
 	reads "version 2 at the server"
 	check "umount" umount /mnt.20050
 	peer_mount 20050 || fail "in-tree: second mount"
-	is "and why when it is remembered" $client_view "peer=$addr4:20050" \
+	is "the reason when the version is cached" $client_view "peer=$addr4:20050" \
 		version=1 why=ERR_VERS
 	check "umount" umount /mnt.20050
 	echo "$addr4:$port=1" >"$params/pin"
@@ -213,7 +213,7 @@ held_and_seen()
 # The minimum of the memory limit is 64 pages, of which each silent peer takes some.
 view_of_shortage()
 {
-	local held=() name="memory is used up"
+	local held=() name="the limit of memory is reached"
 
 	echo 1 >/sys/module/svcrdma2/parameters/receive_memory
 	log_of true
@@ -229,7 +229,7 @@ view_of_shortage()
 view_of_address()
 {
 	local held=() limit=/sys/module/svcrdma2/parameters/connections
-	local name="S46 an address has as many connections as it may have" was
+	local name="S46 an address has reached its limit of connections" was
 
 	was=$(cat $limit)
 	echo 0:1 >$limit
@@ -239,7 +239,7 @@ view_of_address()
 	is "$name: the view" $server_view error=87 state=refused
 	reads "connections for the client's address"
 	hold "$addr6"
-	check "$name: another address has its own" \
+	check "$name: another address has a separate limit" \
 		happens_in 20 grep -q '^peer=\[.* state=up' $server_view
 	let_go
 	echo "$was" >$limit
@@ -254,7 +254,7 @@ view_of_all()
 	log_of true
 	held_and_seen "$addr4" state=up
 	held_and_seen "$addr6" error=23
-	is "all have as many connections as they may have: the view" \
+	is "the limit of all connections is reached: the view" \
 		$server_view error=23 state=refused
 	reads "connections for all clients"
 	let_go
@@ -268,7 +268,7 @@ view_of_read()
 		lost.an_rdma_read_is_refused || failed=1
 	sleep 0.2
 	reads "memory that the client has offered"
-	is "and the view has the reason" $server_view ended=RDMA-Read-failed \
+	is "the view has the reason" $server_view ended=RDMA-Read-failed \
 		state=ended version=2
 }
 
@@ -351,7 +351,7 @@ group_view()
 	rpc.nfsd 0
 	rmmod rpcrdma
 	names_that_are_taken
-	check "each row of the documentation was provoked" every_row
+	check "each row of the documentation was tested" every_row
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma2
 	finish

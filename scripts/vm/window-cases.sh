@@ -64,7 +64,7 @@ window_held()
 
 	echo_do "run direction=backward count=$calls window=$calls hold=60000 head call=0 reply=0" &
 	run=$!
-	check "B-05 B-09 $label: $3 of $calls are outstanding, both ends say" views_say \
+	check "B-05 B-09 $label: $3 of $calls are outstanding in both views" views_say \
 		"backward_credits=$3 backward_used=$3" \
 		"backward_credits=$2 backward_used=$3"
 	until run_is_over; do
@@ -72,19 +72,19 @@ window_held()
 		sleep 0.1
 	done
 	wait "$run"
-	check "$label: all are answered" came "backward=$calls" wrong=0 failed=0 retried=0
-	check "$label: and none is outstanding then" view_says \
+	check "$label: all get Replies" came "backward=$calls" wrong=0 failed=0 retried=0
+	check "$label: then no Call is outstanding" view_says \
 		/proc/net/rpc/svcrdma2 "backward_used=0"
 }
 
 # window_case CLIENT SERVER WINDOW: one combination of maxima, and the resulting window
 window_case()
 {
-	local label="the client grants $1, the server asks for $2"
+	local label="the client grants $1, the server requests $2"
 
-	check "$label: it may" window_of "$1" "$2" || return
+	check "$label: connect" window_of "$1" "$2" || return
 	check "$label: connect" echo_connect || return
-	check "B-12 $label: 1000 Calls, 64 to be sent at once" all_right backward 1000 \
+	check "B-12 $label: 1000 Calls, 64 concurrently" all_right backward 1000 \
 		"window=64 head $inline $inline_reply"
 	window_held "$label" "$1" "$3"
 	check "$label: disconnect" echo_disconnect
@@ -99,40 +99,40 @@ all_are_over()
 # A client's service ends while its 24 threads hold a Call each and 40 more Calls wait.
 window_not_begun()
 {
-	local label="a service goes with Calls that it has not begun" before run end
+	local label="a service ends with Calls that it has not started" before run end
 
 	window_of 64 64 && echo_connect || { fail "$label: connect"; window_of 16 16; return; }
-	check "$label: 64 are granted" all_right backward 128 "window=64 head"
+	check "$label: 64 credits are granted" all_right backward 128 "window=64 head"
 	before=$(counters)
 	echo_do "run direction=backward count=64 window=64 hold=60000 head call=0 reply=0" &
 	run=$!
 	check "$label: 64 are outstanding" views_say \
 		"backward_credits=64 backward_used=64" "backward_credits=64 backward_used=64"
 	await grep -qw holding=24 "$echo_folder/result" ||
-		fail "$label: it holds $(come holding)"
+		fail "$label: the service holds $(come holding)"
 	echo_do disconnect &
 	end=$!
 	await has_risen c_backward_unanswered 40
 	risen "$before"
-	expect "$label: these 40 are taken back" \
+	expect "$label: 40 Calls are dropped" \
 		"c_backward_unanswered == 40 && c_backward_calls == 64"
 	# Revoked Calls get no answer, and the service would wait for one.
 	echo_do kill
-	await all_are_over || fail "$label: it does not end"
+	await all_are_over || fail "$label: the run does not end"
 	wait "$end"
 	wait "$run"
-	check "$label: no byte is wrong" came wrong=0
+	check "$label: all data are correct" came wrong=0
 	window_of 16 16
 }
 
 window_chunks()
 {
 	check "64 with chunks: connect" echo_connect || return
-	check "64 with chunks: 128 Calls, 64 at once" all_right backward 128 \
+	check "64 with chunks: 128 Calls, 64 outstanding" all_right backward 128 \
 		"window=64 call=4097/65536 reply=65535/4096 ddp=2 reply_ddp=2"
-	check "each has had its chunks and an invalidation" view_says \
+	check "each Call has had its chunks and an invalidation" view_says \
 		/proc/net/rpc/svcrdma2 "backward_calls=128 backward_invs=128"
-	check "and the client says so, too" view_says \
+	check "the client's view too" view_says \
 		/proc/net/rpc/xprtrdma2 "backward_calls=128 backward_invs=128"
 	echo_disconnect
 }
@@ -141,12 +141,12 @@ window_chunks()
 # wait before they are posted, and leave Send Queue entries for other messages.
 window_late()
 {
-	local label="$1: Replies that are known late to be sent"
+	local label="$1: late Send completions of Replies"
 
 	can_fail "$faults/fail_done" "$label" || return 0
 	counted with_fault fail_done 200 check "$label" \
 		all_right backward 500 "window=64 head $inline $inline_reply"
-	expect "B-04 $label: some waited" "c_backward_waits > 0"
+	expect "B-04 $label: some Replies waited" "c_backward_waits > 0"
 }
 
 # window_small ENTRIES CLIENT SERVER [COMPLETIONS]: on a device whose queues are limited to
@@ -164,18 +164,18 @@ window_small()
 		"window=64 head $inline $inline_reply"
 	check "B-04 $label: the client grants $2" view_says \
 		/proc/net/rpc/xprtrdma2 "backward_credits=$2"
-	check "B-12 $label: the server has room for $3" view_says \
+	check "B-12 $label: the server accepts $3" view_says \
 		/proc/net/rpc/svcrdma2 "backward_credits_max=$3"
-	check "B-05 $label: and takes no more than either" view_says \
+	check "B-05 $label: the lower one is the limit" view_says \
 		/proc/net/rpc/svcrdma2 "backward_credits=$(($2 < $3 ? $2 : $3))"
 	window_late "$label"
 	check "$label: disconnect first" echo_disconnect
 	check "$label: connect again" echo_connect
 	check "$label: disconnect" echo_disconnect
 	# The line is logged again only when the numbers change.
-	[ -n "${4:-}" ] || check "$label: the log has it once for each end" [ "$(dmesg |
+	[ -n "${4:-}" ] || check "$label: the log has one line for each end" [ "$(dmesg |
 		grep -c "rdma2: device rxe0 has queues for \($2\|$3\) callbacks at once")" -eq 2 ]
-	check "$label: the device as it was" rmmod rpcrdma2_small
+	check "$label: the device with its original limits" rmmod rpcrdma2_small
 }
 
 # The number of 8 KiB buffers, if the kernel counts them: a message to be sent is in one, a
@@ -209,7 +209,7 @@ window_moves()
 	check "B-04 $label: the client grants 64" view_says \
 		/proc/net/rpc/xprtrdma2 "backward_credits=64"
 	check "$label: disconnect" echo_disconnect
-	check "$label: the device as it was" rmmod rpcrdma2_small
+	check "$label: the device with its original limits" rmmod rpcrdma2_small
 }
 
 # again_inline COUNT: backward RPCs, after the client has announced itself on its next
@@ -254,7 +254,7 @@ pages_left()
 # With few Receives each direction gets some of them.
 window_short()
 {
-	local name="some 40 Receives, 256 wanted for Calls of the server" most
+	local name="about 40 Receives, 256 requested for Calls of the server" most
 
 	window_of 256 256
 	echo 1 >"$events/xprt2_grant/enable"
@@ -265,15 +265,15 @@ window_short()
 	aim
 	echo 0 >"$events/xprt2_grant/enable"
 	[ "$(cat "$debug/fail_page_alloc/times")" -lt "$fault_times" ] ||
-		fail "$name: there is memory"
-	check "B-04 $name: RPCs are right in both directions" \
+		fail "$name: no allocation failed"
+	check "B-04 $name: RPCs succeed in both directions" \
 		came forward=300 backward=300 wrong=0 failed=0
 	expect "S27 $name: the connection stays" "c_disconnects + s_disconnects == 0"
 	most=$(sed -n 's/.* xprt2_grant: .*credits=//p' "$trace" | sort -n | tail -n 1)
 	[ "${most:-1}" -ge 4 ] && ok "B-04 $name: up to $most Calls of the client" ||
-		fail "B-04 $name: ${most:-1} Call of the client at a time"
+		fail "B-04 $name: only ${most:-1} Call of the client at a time"
 	all_right both 300 "window=64 head $inline $inline_reply"
-	check "B-09 $name: then for all" view_says \
+	check "B-09 $name: then Receives for all" view_says \
 		/proc/net/rpc/svcrdma2 "backward_credits=256"
 	check "$name: disconnect" echo_disconnect
 	window_of 16 16
@@ -295,9 +295,9 @@ window_too_small()
 	dmesg -C
 	echo_connect 2>/dev/null &
 	run=$!
-	happens_in 100 log_has "$3" && ok "$label: the log has it" ||
+	happens_in 100 log_has "$3" && ok "$label: the log has the reason" ||
 		fail "$label: the log has $(dmesg | tail -n 3)"
-	check "$label: the device as it was" rmmod rpcrdma2_small
+	check "$label: the device with its original limits" rmmod rpcrdma2_small
 	wait "$run" || then=failed
 	[ "$then" = "$4" ] && ok "$label: $then" || fail "$label: $then, not $4"
 	echo_disconnect 2>/dev/null
@@ -313,7 +313,7 @@ group_backward-rpc-window()
 		refuses /sys/module/svcrdma2/parameters/backward "$bad"
 	done
 	counted window_cases 2>/dev/null
-	expect "nothing was refused" \
+	expect "no Call was refused" \
 		"c_backward_refused + c_backward_unanswered + s_backward_errors == 0"
 	window_not_begun
 	window_too_small 64 client 'has too small queues for 1 MiB payloads' failed

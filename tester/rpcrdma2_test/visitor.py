@@ -249,7 +249,7 @@ class Visitor(Peer):
         if self.invalidated not in (None, task.call.inv_handle):
             return self.lost()
         if message is None:
-            raise Stop('a Reply that is not well-formed')
+            raise Stop('a malformed Reply')
         if isinstance(message, Error):
             return self.refused_call(task, message)
         self.settled, self.granted = True, max(message.credit, 1)

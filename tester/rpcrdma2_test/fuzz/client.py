@@ -123,7 +123,7 @@ class Player:
         except Lost:
             outcome.lost = 1
         except wire.WireError as reason:
-            outcome.failure = f'an answer that is not well-formed: {reason}'
+            outcome.failure = f'a malformed answer: {reason}'
         finally:
             endpoint.close()
         return outcome

@@ -57,7 +57,7 @@ class Minimiser:
             return outcome.failure
         if outcome.lost and self.run.check:
             time.sleep(LATE)
-        return '' if self.run.is_well() else 'the peer is not well'
+        return '' if self.run.is_well() else 'the peer has a problem'
 
     def reduce(self, seed, say):
         whole, until = self.run.conversation(seed), time.monotonic() + LIMIT

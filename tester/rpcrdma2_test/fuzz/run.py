@@ -140,7 +140,7 @@ class Workers:
 
     def look(self):
         if not self.run.is_well():
-            raise Failed('the peer is not well', self.since[-SUSPECTS:])
+            raise Failed('the peer has a problem', self.since[-SUSPECTS:])
         self.since = []
 
     def done(self):

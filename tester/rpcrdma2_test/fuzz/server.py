@@ -169,7 +169,7 @@ class Player:
         except (Lost, OSError):
             outcome.lost = 1
         except wire.WireError as reason:
-            outcome.failure = f'a message that is not well-formed: {reason}'
+            outcome.failure = f'a malformed message: {reason}'
         finally:
             self.speaker.endpoint = None
             endpoint.close()
