@@ -80,9 +80,8 @@ through_mounts()
 }
 
 # delegate COUNT: each client opens files until it has COUNT delegations. For a minute after
-# a recall nfsd does not delegate the same file again. It remembers this in a filter that
-# after some 60 files also matches other files; each kind of test therefore runs in a guest
-# of its own. A client may also have stale attributes of a file that is replaced on the
+# a recall nfsd does not delegate the same file again. Its filter for this also matches
+# other files after some 60 recalls; each kind of test therefore runs in a separate guest. A client may also have stale attributes of a file that is replaced on the
 # server, so no name is used twice.
 delegate()
 {
@@ -127,7 +126,7 @@ within()
 		fail "$2: $took ms"
 }
 
-# A client learns from its next renewal that its callback path is down.
+# The Reply to a client's next renewal reports that the callback path is down.
 callback_path_up()
 {
 	tries 30 1 callback_paths_up ||

@@ -129,7 +129,7 @@ calls_in_vain()
 	echo genl >"$at"
 }
 
-# The client closes a connection on which it has no request left to send an error with.
+# The client closes a connection on which it has no free request for an error.
 no_answer_left()
 {
 	all_apply=1 counted called_cases 23950 client_called.no_request_for_an_error ||

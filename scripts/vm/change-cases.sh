@@ -154,8 +154,8 @@ thresholds_of()
 	size_parameter svcrdma2 versions any
 }
 
-# forget_server: the client forgets its knowledge of the server when its module is unloaded;
-# waits until no connection is left
+# forget_server: reloads the client's module, which discards the cached version of the
+# server, and waits until all connections are closed
 forget_server()
 {
 	rmmod xprtrdma2 && modprobe xprtrdma2 || return 1

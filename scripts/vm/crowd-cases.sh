@@ -438,8 +438,8 @@ half_up()
 		fail "four connections: $(cat /tmp/half $transfers)"
 }
 
-# The server gives up after 30 s (SVC2_ESTABLISH_TIMEOUT), although the CM of the peers'
-# kernel has asked for more time.
+# The server closes the connection after 30 s (SVC2_ESTABLISH_TIMEOUT), although the CM of
+# the peers' kernel has requested more time.
 half_down()
 {
 	happens_in 40 has_connections 2 &&

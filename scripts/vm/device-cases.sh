@@ -32,8 +32,8 @@ moves()
 		diff <(ls /mnt/long) <(ls "$export_dir/long")
 }
 
-# taken END EVENT FIELD: of what the RDMA core has allocated, by the threads of nfsd for the
-# server and by all others for the client
+# taken END EVENT FIELD: prints a field of the allocations of the RDMA core, which belong to
+# the server in threads of nfsd, and to the client in all other tasks
 taken()
 {
 	awk -v server="$([ "$1" != server ] || echo 1)" -v event=" $2: " -v field="$3" '
@@ -64,7 +64,7 @@ nothing_mapped()
 	! dmesg | grep "pages are mapped"
 }
 
-# gone: and nothing of it is left behind
+# gone: removes the device, and checks that no mapping is left
 gone()
 {
 	check "$name: umount" umount_all

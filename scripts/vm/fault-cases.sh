@@ -251,7 +251,7 @@ group_soak-shortage()
 }
 
 # told_written PERCENT SECONDS: allocations fail everywhere, in NFS and nfsd too. A WRITE or
-# READ may therefore fail, but what it reported as written or read has to be right. Prints
+# READ may therefore fail, but the data that it reports as written or read must match. Prints
 # the numbers of WRITEs and READs, and how many failed.
 told_written()
 {

@@ -86,8 +86,8 @@ has_flavor()
 	grep -q " $1 nfs.*[ ,]sec=$2," /proc/mounts
 }
 
-# What nfsd takes in one piece and is longer than a page, it cannot take from an encrypted
-# Call, whatever the transport: no large xattrs.
+# On any transport nfsd cannot decode a contiguous argument of more than a page from an
+# encrypted Call, so there are no large xattrs.
 kerberos_files()
 {
 	local v=$1 sec=$2 name="NFSv$1, $2"
@@ -199,7 +199,7 @@ kerberos_users()
 	rm -r "$dir"
 }
 
-# What users see, and that it goes when what is wrong is mended
+# Errors of Kerberos that a user gets, and their end after the cause is fixed
 kerberos_errors()
 {
 	local v=$1 name="NFSv$1, sec=krb5" key=nfs/$realm_server
@@ -302,7 +302,7 @@ kerberos_expires()
 	gssd_again
 }
 
-# Who has a context needs no KDC.
+# A user who has a context needs no KDC.
 kerberos_kdc_away()
 {
 	local name="NFSv$1, no KDC for 2 minutes" before
@@ -425,7 +425,7 @@ group_kerberos-users()
 	kerberos_down
 }
 
-# rpc.svcgssd is what Debian has where gssproxy is not installed.
+# Debian uses rpc.svcgssd if gssproxy is not installed.
 group_kerberos-svcgssd()
 {
 	local v sec

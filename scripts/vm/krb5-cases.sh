@@ -93,8 +93,8 @@ slow_writes()
 	wait "${writers[@]}"
 }
 
-# nfsd answers nothing until mountd continues. With NFSv3 the RPC layer gives up a WRITE
-# after a second and encrypts it again, into other pages.
+# nfsd sends no Replies until mountd continues. With NFSv3 the RPC layer retransmits a WRITE
+# after a second, and encrypts it again, into other pages.
 gss_timeouts()
 {
 	local i fd slow=() name="X2 NFSv3, krb5p, no Reply in time"
@@ -149,7 +149,7 @@ gss_long_messages()
 	rmmod rpcrdma
 }
 
-# fail_pages TIMES: page allocations fail this many times in tasks that ask for it
+# fail_pages TIMES: this number of page allocations fail in tasks with make-it-fail
 fail_pages()
 {
 	settings /sys/kernel/debug/fail_page_alloc min-order=0 task-filter=Y ignore-gfp-wait=N \

@@ -90,7 +90,7 @@ mount_figures()
 		print "timeouts", timeouts }'
 }
 
-# undisturbed LABEL CLIENT SERVER: checks counters, because the file tests do not notice a
+# undisturbed LABEL CLIENT SERVER: checks counters, because the file tests do not detect a
 # connection that was lost and established again
 undisturbed()
 {
@@ -212,7 +212,7 @@ mount_once()
 	mount_far rdma2 3 && spoken "$1" && umount /mnt
 }
 
-# acquaint VERSION: the first mount finds the server's version, and the client remembers it
+# acquaint VERSION: the first mount probes the server's version, and the client caches it
 acquaint()
 {
 	local only=any

@@ -147,7 +147,7 @@ group_soak-losses()
 }
 
 # links NUMBER: drops the link between two guests. If a Reply is lost together with the
-# server's disconnect, the client notices by the RPC's timeout.
+# server's disconnect, the client detects this by the RPC's timeout.
 links()
 {
 	nodes rdma2 rdma2 || return

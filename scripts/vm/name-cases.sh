@@ -88,7 +88,7 @@ nfsd_conf()
 }
 
 # To remove one listener nfsd closes all of them and opens the others again. It can open
-# only names that it knows, and rejects a list with an unknown name without a change. See
+# only some names, and rejects a list with another name without a change. See
 # install.rst.
 edits_listeners()
 {

@@ -15,7 +15,7 @@ realm_stranger=mallory	# without one
 realm_password=secret
 realm_enctype=aes256-cts-hmac-sha1-96
 realm_dir=/run/krb5kdc
-realm_keytab=/root/server.keytab	# of what accepts contexts
+realm_keytab=/root/server.keytab	# of the daemon that accepts contexts
 pipefs=/var/lib/nfs/rpc_pipefs
 gssd_seconds=''
 
@@ -185,7 +185,7 @@ gssd_up()
 	done
 }
 
-# gssd_again: without the tickets that it has got for the machine
+# gssd_again: restarts rpc.gssd without its tickets for the machine
 gssd_again()
 {
 	ended rpc.gssd
@@ -193,8 +193,8 @@ gssd_again()
 	gssd_up
 }
 
-# realm_daemons gssproxy|svcgssd: of both ends. After server_up, or locking_up, which
-# makes the folder that they speak to the kernel in.
+# realm_daemons gssproxy|svcgssd: starts the daemons of both ends. To be called after
+# server_up or locking_up, which creates the folder for their pipes to the kernel.
 realm_daemons()
 {
 	mkdir -p "$pipefs"

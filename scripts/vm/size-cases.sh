@@ -405,7 +405,7 @@ group_sizes()
 		exercise "Receives of $size bytes, NFSv4.2" rdma2 4.2
 	done
 	exercise "Receives of $size bytes, NFSv3" rdma2 3
-	# S14: the peer learns how much the server sends, even if the server receives little
+	# S14: the peer gets the server's largest Send, even if the server's Receives are small
 	ends 4096 65536 65536 4096
 	ends 65536 4096 4096 65536
 	tuned_intree
