@@ -318,10 +318,10 @@ void svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 	tx->tx_vers = h->h_vers;
 }
 
-/* R4: notes which pages the device will read. The head's may have the tail. */
-static void svc2_tx_reads(struct svc2_tx *tx, const struct xdr_buf *res,
-			  const struct rpcrdma2_range *range,
-			  unsigned int ranges)
+/* R4: records which pages the device will read. The head's page may have the tail. */
+static void svc2_tx_note_pages(struct svc2_tx *tx, const struct xdr_buf *res,
+			       const struct rpcrdma2_range *range,
+			       unsigned int ranges)
 {
 	u32 pages = res->head[0].iov_len, tail = pages + res->page_len, end;
 
@@ -462,7 +462,7 @@ static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 	}
 	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
 	if (plan->pn_gather) {
-		svc2_tx_reads(tx, res, plan->pn_rest, plan->pn_nrest);
+		svc2_tx_note_pages(tx, res, plan->pn_rest, plan->pn_nrest);
 		while (!ret && rpcrdma2_walk_next(&wk, &pc))
 			ret = svc2_tx_map_piece(sp, tx, &pc);
 		return ret;
@@ -751,9 +751,9 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	if (rpcrdma2_fault(reply))
 		return -EINVAL;
 	tx->tx_head = rqstp->rq_respages[0];
-	svc2_tx_reads(tx, res, plan->pn_writes, h->h_nwrites);
+	svc2_tx_note_pages(tx, res, plan->pn_writes, h->h_nwrites);
 	if (plan->pn_long)
-		svc2_tx_reads(tx, res, plan->pn_rest, plan->pn_nrest);
+		svc2_tx_note_pages(tx, res, plan->pn_rest, plan->pn_nrest);
 	ret = rpcrdma2_respond_writes(&tx->tx_rw, res, h, plan) ?:
 	      rpcrdma2_rw_map(&sp->sp_conn, &tx->tx_rw);
 	if (ret)
