@@ -201,7 +201,7 @@ static void xprt2_forget(struct xprt2_xprt *xp)
 {
 	struct known_server *ks;
 
-	WRITE_ONCE(xp->xp_try_one, NULL);
+	WRITE_ONCE(xp->xp_fallback, NULL);
 	guard(spinlock)(&known_lock);
 	ks = xprt2_find_known_locked(&xp->xp_xprt);
 	if (ks)
@@ -237,12 +237,12 @@ static void xprt2_version_note(struct xprt2_xprt *xp, enum xprt2_answer answer,
 	if (plain)
 		WRITE_ONCE(xp->xp_plain, true);
 	else
-		WRITE_ONCE(xp->xp_try_one, answer_names[answer]);
+		WRITE_ONCE(xp->xp_fallback, answer_names[answer]);
 }
 
 static void xprt2_drop_notes(struct xprt2_xprt *xp)
 {
-	WRITE_ONCE(xp->xp_try_one, NULL);
+	WRITE_ONCE(xp->xp_fallback, NULL);
 	WRITE_ONCE(xp->xp_plain, false);
 }
 
@@ -278,7 +278,7 @@ void xprt2_version_works(struct xprt2_ep *ep)
 
 	if (!xprt2_proves_one(&ep->ep_nego, ep->ep_vers))
 		return;
-	WRITE_ONCE(ep->ep_xp->xp_try_one, NULL);
+	WRITE_ONCE(ep->ep_xp->xp_fallback, NULL);
 	if (xprt2_version_remember(xprt, ep->ep_why))
 		pr_info_ratelimited("version 1 of RPC-over-RDMA with server %s port %s (%s); version 2 is probed again after %lu minutes\n",
 				    xprt->address_strings[RPC_DISPLAY_ADDR],
@@ -440,7 +440,7 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 
 	if (!time_before(jiffies, READ_ONCE(xp->xp_note_end)))
 		xprt2_drop_notes(xp);
-	why = READ_ONCE(xp->xp_try_one);
+	why = READ_ONCE(xp->xp_fallback);
 	plain = READ_ONCE(xp->xp_plain);
 	/* A plain probe continues the negotiation of the last connection. */
 	if (!why && !plain) {

@@ -582,7 +582,8 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_probed: when the first of them was over, in jiffies. Connect
  * @xp_busy: RPCs wait since the last connection ended. Connect
  * @xp_plain: the next probe has no experimental properties
- * @xp_try_one: answer that makes the next connection use version 1, or NULL
+ * @xp_fallback: answer because of which the next connection uses version 1,
+ *	or NULL
  * @xp_note_end: when these two expire, in jiffies
  * @xp_refused: versions in which RPCs were refused since the last Reply, a bit
  *	each
@@ -630,7 +631,7 @@ struct xprt2_xprt {
 	unsigned long		xp_probed;
 	bool			xp_busy;
 	bool			xp_plain;
-	const char		*xp_try_one;
+	const char		*xp_fallback;
 	unsigned long		xp_note_end;
 	u32			xp_refused;
 	bool			xp_no_version;
