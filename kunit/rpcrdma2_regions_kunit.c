@@ -19,8 +19,8 @@
 /**
  * struct rpc - an RPC that exposes memory
  * @ex: exposed memory
- * @fences: calls of ex_done
- * @ok: argument of the last call of ex_done
+ * @fences: calls of em_done
+ * @ok: argument of the last call of em_done
  * @send: its Send
  * @post: the chain of the Send
  */
@@ -107,8 +107,8 @@ static int call(struct kunit *test, struct rpc *rpc, unsigned int count)
 
 	memset(rpc, 0, sizeof(*rpc));
 	rpcrdma2_exposed_init(&rpc->ex);
-	rpc->ex.ex_later = ln->later;
-	rpc->ex.ex_done = fence_done;
+	rpc->ex.em_later = ln->later;
+	rpc->ex.em_done = fence_done;
 	ln->fake.hdr.h_nsegs = 0;
 	for (i = 0; i < count; i++)
 		KUNIT_ASSERT_EQ(test, fake_expose(&ln->co, &rpc->ex), 0);

@@ -83,7 +83,7 @@ static int late_init(struct kunit *test)
 		sc->sc_sp = &f->sp;
 		sc->sc_rqst = &de->rqst;
 		rpcrdma2_exposed_init(&sc->sc_exposed);
-		list_add(&de->region, &sc->sc_exposed.ex_regions);
+		list_add(&de->region, &sc->sc_exposed.em_regions);
 		KUNIT_ASSERT_TRUE(test,
 				  svc2_bc_note_posted(&f->sp, xprt, i, sc));
 	}
@@ -259,7 +259,7 @@ static int revoke_init(struct kunit *test)
 					     16, 1), 0);
 	f->callback.sc_sp = &f->sp;
 	rpcrdma2_exposed_init(&f->callback.sc_exposed);
-	f->callback.sc_exposed.ex_later = true;
+	f->callback.sc_exposed.em_later = true;
 	return 0;
 }
 

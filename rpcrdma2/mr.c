@@ -28,7 +28,7 @@
 
 /**
  * struct region - a memory region, used by one RPC at a time
- * @list: entry of rg_free, or of the ex_regions of the RPC that uses it
+ * @list: entry of rg_free, or of the em_regions of the RPC that uses it
  * @all: entry of rg_all
  * @ibmr: verbs memory region
  * @sg: scatterlist of rg_depth entries
@@ -234,8 +234,8 @@ static struct region *rpcrdma2_region_get(struct rpcrdma2_conn *co,
 		queue_delayed_work(rpcrdma2_wq, &rg->rg_refill, 0);
 		return NULL;
 	}
-	list_move_tail(&re->list, &ex->ex_regions);
-	re->spent = ex->ex_later;
+	list_move_tail(&re->list, &ex->em_regions);
+	re->spent = ex->em_later;
 	rg->rg_num_free--;
 	rg->rg_num_idle = min(rg->rg_num_idle, rg->rg_num_free);
 	return re;
@@ -270,7 +270,7 @@ void rpcrdma2_unexpose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 {
 	struct region *re, *next;
 
-	list_for_each_entry_safe(re, next, &ex->ex_regions, list)
+	list_for_each_entry_safe(re, next, &ex->em_regions, list)
 		rpcrdma2_region_put(co, re);
 	rpcrdma2_regions_wake_waiter(co, false);
 }
@@ -387,7 +387,7 @@ unsigned int rpcrdma2_exposed_chain(struct rpcrdma2_exposed *ex,
 	unsigned int count = 0;
 	struct region *re;
 
-	list_for_each_entry(re, &ex->ex_regions, list) {
+	list_for_each_entry(re, &ex->em_regions, list) {
 		re->reg.wr.next = *first;
 		*first = &re->reg.wr;
 		count++;
@@ -401,7 +401,7 @@ bool rpcrdma2_exposed_invalidated(struct rpcrdma2_conn *co,
 {
 	struct region *re;
 
-	list_for_each_entry(re, &ex->ex_regions, list) {
+	list_for_each_entry(re, &ex->em_regions, list) {
 		if (re->ibmr->rkey != handle)
 			continue;
 		rpcrdma2_region_release(co, re);
@@ -434,7 +434,7 @@ static void rpcrdma2_regions_spent(struct rpcrdma2_exposed *ex)
 {
 	struct region *re;
 
-	list_for_each_entry(re, &ex->ex_regions, list)
+	list_for_each_entry(re, &ex->em_regions, list)
 		re->spent = true;
 }
 
@@ -443,13 +443,13 @@ static void rpcrdma2_fence_done(struct rpcrdma2_conn *co,
 {
 	struct rpcrdma2_exposed *ex = container_of(post,
 						   struct rpcrdma2_exposed,
-						   ex_fence);
+						   em_fence);
 
 	if (likely(ok))
 		rpcrdma2_unexpose(co, ex);
 	else
 		rpcrdma2_regions_spent(ex);
-	ex->ex_done(co, ex, ok);
+	ex->em_done(co, ex, ok);
 }
 
 int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
@@ -458,29 +458,29 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 	struct region *re;
 	int ret;
 
-	list_for_each_entry(re, &ex->ex_regions, list) {
+	list_for_each_entry(re, &ex->em_regions, list) {
 		re->inv.ex.invalidate_rkey = re->ibmr->rkey;
 		re->inv.next = NULL;
 		*prev = &re->inv;
 		prev = &re->inv.next;
 	}
-	ex->ex_fence.po_begin = NULL;
-	ex->ex_fence.po_done = rpcrdma2_fence_done;
-	ex->ex_fence.po_signal = true;
-	ex->ex_fence.po_bytes = 0;
-	ret = rpcrdma2_sq_post(co, &ex->ex_fence, first);
+	ex->em_fence.po_begin = NULL;
+	ex->em_fence.po_done = rpcrdma2_fence_done;
+	ex->em_fence.po_signal = true;
+	ex->em_fence.po_bytes = 0;
+	ret = rpcrdma2_sq_post(co, &ex->em_fence, first);
 	if (unlikely(ret))
 		rpcrdma2_regions_spent(ex);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_fence);
 
-/* The owner may free @ex once ex_fencing is false. */
+/* The owner may free @ex once em_fencing is false. */
 static void rpcrdma2_revoke_done(struct rpcrdma2_conn *co,
 				 struct rpcrdma2_exposed *ex, bool ok)
 {
 	/* Pairs with rpcrdma2_revoke_wait(), and xprt2_revoke() */
-	smp_store_release(&ex->ex_fencing, false);
+	smp_store_release(&ex->em_fencing, false);
 	smp_mb();	/* before wake_up_var() looks for a waiter */
 	wake_up_var(ex);
 }
@@ -489,20 +489,20 @@ int rpcrdma2_revoke(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 {
 	int ret;
 
-	ex->ex_done = rpcrdma2_revoke_done;
-	ex->ex_fencing = true;
+	ex->em_done = rpcrdma2_revoke_done;
+	ex->em_fencing = true;
 	ret = rpcrdma2_fence(co, ex);
 	if (ret)
-		ex->ex_fencing = false;
+		ex->em_fencing = false;
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_revoke);
 
 bool rpcrdma2_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout)
 {
-	wait_var_event_timeout(ex, !READ_ONCE(ex->ex_fencing), timeout);
+	wait_var_event_timeout(ex, !READ_ONCE(ex->em_fencing), timeout);
 	/* Pairs with rpcrdma2_revoke_done() */
-	return !smp_load_acquire(&ex->ex_fencing) && !rpcrdma2_is_exposed(ex);
+	return !smp_load_acquire(&ex->em_fencing) && !rpcrdma2_is_exposed(ex);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_revoke_wait);
 
@@ -512,7 +512,7 @@ void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex
 
 	rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_STALLED);
 	rpcrdma2_sq_drain(co);
-	list_for_each_entry_safe(re, next, &ex->ex_regions, list)
+	list_for_each_entry_safe(re, next, &ex->em_regions, list)
 		rpcrdma2_region_release(co, re);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_lose_exposed);

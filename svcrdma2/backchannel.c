@@ -215,7 +215,7 @@ static void svc2_callback_fenced(struct rpcrdma2_conn *co,
 /* Takes Send Queue entries for the fence. Return: as svc2_sq_take_invs(). */
 static int svc2_callback_take_invs(struct svc2_callback *sc)
 {
-	unsigned int regions = list_count_nodes(&sc->sc_exposed.ex_regions);
+	unsigned int regions = list_count_nodes(&sc->sc_exposed.em_regions);
 
 	svc2_count_add(backward_local_invs, regions);
 	return svc2_sq_take_invs(sc->sc_sp, regions);
@@ -322,8 +322,8 @@ static int svc2_bc_alloc(struct rpc_task *task)
 		.sc_rqst	= rqst,
 	};
 	rpcrdma2_exposed_init(&sc->sc_exposed);
-	sc->sc_exposed.ex_later = true;
-	sc->sc_exposed.ex_done = svc2_callback_fenced;
+	sc->sc_exposed.em_later = true;
+	sc->sc_exposed.em_done = svc2_callback_fenced;
 	rqst->rq_buffer = sc->sc_data;
 	rqst->rq_rbuffer = sc->sc_data + callsize;
 	return 0;

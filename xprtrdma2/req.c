@@ -25,7 +25,7 @@ static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
 		return NULL;
 	rpcrdma2_exposed_init(&req->rq2_exposed);
 	/* A killed task waits for the fence of its Reply and has no timer. */
-	req->rq2_exposed.ex_fence.po_timed = true;
+	req->rq2_exposed.em_fence.po_timed = true;
 	INIT_LIST_HEAD(&req->rq2_pool);
 	req->rq2_home = pool;
 	req->rq2_sends[0].se_req = req;
@@ -125,7 +125,7 @@ static void xprt2_req_release(struct kref *kref)
 	/* X3, X2 */
 	WARN_ON_ONCE(req->rq2_sends[0].se_post.po_wrs ||
 		     req->rq2_sends[1].se_post.po_wrs ||
-		     req->rq2_exposed.ex_fence.po_wrs);
+		     req->rq2_exposed.em_fence.po_wrs);
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&req->rq2_exposed));
 
 	xprt2_uncount_call(req);
@@ -742,7 +742,7 @@ static void xprt2_fence_done(struct rpcrdma2_conn *co,
 
 static void xprt2_fence_count(struct xprt2_ep *ep, struct xprt2_req *req)
 {
-	unsigned int count = list_count_nodes(&req->rq2_exposed.ex_regions);
+	unsigned int count = list_count_nodes(&req->rq2_exposed.em_regions);
 
 	xprt2_stat_add(ep->ep_xp, local_inv, count);
 	trace_xprt2_fence(ep, be32_to_cpu(req->rq2_slot.rq_xid), count);
@@ -765,7 +765,7 @@ int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
 	if (unlikely(rpcrdma2_conn_is_lost(&ep->ep_conn)))
 		return -ENOTCONN;
 	xprt2_fence_count(ep, req);
-	req->rq2_exposed.ex_done = xprt2_fence_done;
+	req->rq2_exposed.em_done = xprt2_fence_done;
 	return rpcrdma2_fence(&ep->ep_conn, &req->rq2_exposed);
 }
 
@@ -914,7 +914,7 @@ void xprt2_revoke(struct xprt2_req *req, bool wait)
 	/* After teardown there is neither memory nor fence. */
 	scoped_guard(mutex, &xp->xp_fence_mutex)
 		/* pairs with rpcrdma2_revoke_done() */
-		if (smp_load_acquire(&ex->ex_fencing) || xprt2_holds_memory(req))
+		if (smp_load_acquire(&ex->em_fencing) || xprt2_holds_memory(req))
 			rpcrdma2_lose_exposed(&xp->xp_ep->ep_conn, ex);
 	WRITE_ONCE(req->rq2_aborted, false);
 }

@@ -264,7 +264,7 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * together with it, one for its LOCAL_INV: an invalidation cannot wait for
  * room, because other RPCs may wait for the RPC that it ends. Where it can
  * wait, and a peer may keep many regions for a long time, the owner takes the
- * second entry only before the invalidation (ex_later).
+ * second entry only before the invalidation (em_later).
  */
 
 /**
@@ -302,26 +302,26 @@ struct rpcrdma2_regions {
 
 /**
  * struct rpcrdma2_exposed - memory that one RPC exposes
- * @ex_regions: its regions. Changed by the code that builds the message, then
+ * @em_regions: its regions. Changed by the code that builds the message, then
  *	by the handler of the answer, then by the end of the fence; never
  *	concurrently
- * @ex_later: the owner takes the entries for the LOCAL_INVs before
+ * @em_later: the owner takes the entries for the LOCAL_INVs before
  *	rpcrdma2_fence(), and not with those for the REG_MRs. Set before there
  *	are regions
- * @ex_fence: chain of the LOCAL_INVs
- * @ex_done: ends the fence, and is called exactly once for it. @ok is false if
+ * @em_fence: chain of the LOCAL_INVs
+ * @em_done: ends the fence, and is called exactly once for it. @ok is false if
  *	the regions may still be live; then the connection is lost. Called from
  *	the Send CQ, or by the caller of rpcrdma2_sq_drain()
- * @ex_fencing: a fence of rpcrdma2_revoke() has not ended
+ * @em_fencing: a fence of rpcrdma2_revoke() has not ended
  */
 struct rpcrdma2_exposed {
-	struct list_head	ex_regions;
-	bool			ex_later;
-	struct rpcrdma2_post	ex_fence;
-	void			(*ex_done)(struct rpcrdma2_conn *co,
+	struct list_head	em_regions;
+	bool			em_later;
+	struct rpcrdma2_post	em_fence;
+	void			(*em_done)(struct rpcrdma2_conn *co,
 					   struct rpcrdma2_exposed *ex,
 					   bool ok);
-	bool			ex_fencing;
+	bool			em_fencing;
 };
 
 /**
@@ -390,7 +390,7 @@ bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co);
 
 static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
 {
-	INIT_LIST_HEAD(&ex->ex_regions);
+	INIT_LIST_HEAD(&ex->em_regions);
 }
 
 /*
@@ -400,7 +400,7 @@ static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
  */
 static inline bool rpcrdma2_is_exposed(const struct rpcrdma2_exposed *ex)
 {
-	return !list_empty_careful(&ex->ex_regions);
+	return !list_empty_careful(&ex->em_regions);
 }
 
 /**
@@ -432,7 +432,7 @@ int rpcrdma2_expose(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
  * @first: the Send; becomes the first work request
  *
  * Return: number of REG_MRs; the Send Queue must provide another entry for the
- * LOCAL_INV of each, unless ex_later is set.
+ * LOCAL_INV of each, unless em_later is set.
  */
 unsigned int rpcrdma2_exposed_chain(struct rpcrdma2_exposed *ex,
 				    struct ib_send_wr **first);
@@ -471,14 +471,14 @@ bool rpcrdma2_handle_in_use(struct rpcrdma2_conn *co, u32 handle, u32 *xid);
 /**
  * rpcrdma2_fence - invalidate the regions that an RPC still exposes
  * @co: connection
- * @ex: live regions, at least one, and ex_done, which ends the fence
+ * @ex: live regions, at least one, and em_done, which ends the fence
  *
  * The LOCAL_INVs form one chain with one completion. Their entries were taken
- * with those for the REG_MRs, or by the caller (ex_later). There is no retry:
+ * with those for the REG_MRs, or by the caller (em_later). There is no retry:
  * on failure the connection is lost, and the entries have been returned.
  *
  * Context: process; does not sleep.
- * Return: 0, or -ENOTCONN: ex_done will not be called.
+ * Return: 0, or -ENOTCONN: em_done will not be called.
  */
 int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
 
@@ -487,7 +487,7 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex);
  * @co: connection
  * @ex: live regions, at least one
  *
- * As rpcrdma2_fence(), but in place of ex_done the owner calls
+ * As rpcrdma2_fence(), but in place of em_done the owner calls
  * rpcrdma2_revoke_wait(), and, if that returns false, rpcrdma2_lose_exposed()
  * before @ex is freed. Nothing else ends a fence that was posted in part.
  *
