@@ -763,11 +763,11 @@ EXPORT_SYMBOL_GPL(rpcrdma2_recv_buf_paged);
 /* The Send Queue */
 
 bool rpcrdma2_sq_take(struct rpcrdma2_conn *co, unsigned int count,
-		      bool control)
+		      bool reserved)
 {
 	struct rpcrdma2_units *un = &co->co_sq.sq_units;
 
-	return rpcrdma2_units_take(un, count, control ? 0 : un->un_kept);
+	return rpcrdma2_units_take(un, count, reserved ? 0 : un->un_kept);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_take);
 

@@ -194,14 +194,14 @@ void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes);
  * rpcrdma2_sq_take - take entries
  * @co: connection
  * @count: number of entries
- * @control: for a message that is neither Call nor Reply, or cannot wait: may
- *	take reserved entries
+ * @reserved: take reserved entries too, for a message that is neither Call nor
+ *	Reply, or cannot wait
  *
  * Return: true if the caller has the entries. Otherwise ->room is called when
  * entries are returned; perhaps before this function returns.
  */
 bool rpcrdma2_sq_take(struct rpcrdma2_conn *co, unsigned int count,
-		      bool control);
+		      bool reserved);
 
 /**
  * rpcrdma2_sq_give - return entries that nothing was posted in
