@@ -45,7 +45,7 @@ static int svc2_register_rdma(void)
 	ret = svc_reg_xprt_class(&svc2_rdma_class);
 	rdma_registered = !ret;
 	if (ret)
-		pr_warn("rpcrdma serves the listeners that are called rdma: stop nfsd, run 'rmmod rpcrdma', then 'echo Y >/sys/module/svcrdma2/parameters/rdma'; those that are called rdma2 are served\n");
+		pr_warn("rpcrdma serves listeners named rdma, svcrdma2 only those named rdma2: stop nfsd, run 'rmmod rpcrdma', then 'echo Y >/sys/module/svcrdma2/parameters/rdma'\n");
 	return ret;
 }
 
@@ -123,7 +123,7 @@ RPCRDMA2_PARAM(svc2_backward, backward, "charp",
 
 /*
  * A kernel with init_on_alloc or init_on_free does not clear the objects of a
- * cache with a constructor. That saves 2 KiB for each RPC, of which nothing is
+ * cache with a constructor. This saves clearing 2 KiB for each RPC; no byte is
  * read before it is set.
  */
 static void svc2_msg_construct(void *msg)

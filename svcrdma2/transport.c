@@ -416,7 +416,7 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 	return 0;
 }
 
-/* The largest Send is what can be gathered, or at least what can be copied. */
+/* Largest Send: the pages that the SGEs can gather, or without them the buffer */
 static void svc2_conn_size_sends(struct svc2_xprt *sp, u32 width)
 {
 	struct rpcrdma2_props *own = &sp->sp_ex.ex_supported;
@@ -747,12 +747,12 @@ static void svc2_listen_log_refused(const struct svc2_xprt *sp, int error)
 	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return;
 	if (error == -EUSERS)
-		advice = "it has as many as connections allows one address, raise it";
+		advice = "its address has reached its limit, raise the parameter connections";
 	if (error == -ENFILE)
-		advice = "there are as many as connections allows, raise it";
+		advice = "the limit of all addresses is reached, raise the parameter connections";
 	if (error == -ENOMEM)
 		advice = svc2_grant_is_used_up() ?
-			 "the Receives of all connections have all of receive_memory, raise it" :
+			 "all Receives together have reached the limit, raise the parameter receive_memory" :
 			 "no memory, see 'free'; or too few bounce buffers, if the log has swiotlb";
 	pr_warn_ratelimited("the connection of client %s is refused (error %d): %s\n",
 			    sp->sp_xprt.xpt_remotebuf, error, advice);
