@@ -456,7 +456,7 @@ static enum rpcrdma2_errcode rpcrdma2_decode_chunks(struct rpcrdma2_hdr *h,
 
 /*
  * An RDMA2_ERROR has no direction word (S02), and is a Reply (C-071). An
- * unknown code is passed on, whatever follows it (S43).
+ * unknown code is accepted, with any arguments (S43).
  */
 static enum rpcrdma2_errcode rpcrdma2_decode_error(struct rpcrdma2_hdr *h,
 						   struct rpcrdma2_cursor *cu)

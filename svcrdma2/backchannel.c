@@ -253,7 +253,7 @@ static void svc2_callback_answered(struct svc2_callback *sc)
 }
 
 /*
- * Revokes what an aborted callback exposes, which no answer reaches any longer.
+ * Revokes the memory of an aborted callback, which no answer reaches any longer.
  * If the Send Queue has to wait for the peer for too long, the connection is
  * closed, and the queue pair with it. RPC task
  */
@@ -510,7 +510,7 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 /*
  * A callback that cannot be sent now is retried after a quarter of a second,
  * until the service's timer ends it, or on a lost connection until that is
- * detached. Other callbacks wait behind it. One that is too long for the
+ * detached. Other callbacks wait behind it. A callback that is too long for the
  * connection ends.
  *
  * Return: 0 when the callback is posted, or has ended with an error; -EBADSLT

@@ -137,9 +137,9 @@ DEFINE_MUTEX(svc2_conns_mutex);		/* guards the next */
 LIST_HEAD(svc2_conns);
 
 /*
- * The address by which a peer is counted is one that it cannot choose: that of
- * its TCP connection with iWARP, its LID or MAC on a link, and with RoCE its
- * GID behind a router. "Memory of the server" in Documentation/architecture.rst
+ * A peer is counted by an address that it cannot choose: with iWARP the address
+ * of its TCP connection, on a link its LID or MAC, and with RoCE its GID behind
+ * a router. "Memory of the server" in Documentation/architecture.rst
  * has the reasons. The interface is no part of it: the peer chooses that.
  */
 
@@ -693,8 +693,8 @@ int svc2_pages_show(struct seq_file *seq, void *unused)
  * messages are taken up except those that the waiters may wait for
  * (svc2_may_receive()). So small chains do not starve a large one.
  *
- * No waiter holds a resource that is needed by the completions which serve the
- * queue, so there is always progress while the connection lives. When it is
+ * No waiter holds a resource that the completions need which serve the queue,
+ * so there is always progress while the connection lives. When it is
  * lost the threads are woken, and leave; Calls are freed with the connection.
  *
  * Threads wait for Send Queue entries with a Reply that takes more than its
@@ -951,9 +951,9 @@ int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
  * besides those in hand, which xpt_nr_rqsts counts. A posted Reply may count on
  * both sides until its thread releases it; then the RPC layer checks again.
  *
- * Calls that the waiters may wait for are taken up all the same: one on
- * sp_start_q, whose RDMA Reads can begin; and where there is a send context,
- * one on sp_ready_q, or one that was deferred for an upcall.
+ * Exceptions are Calls that the waiters may wait for: a Call on sp_start_q,
+ * whose RDMA Reads can begin; and, if there is a send context, a Call on
+ * sp_ready_q, or a Call that was deferred for an upcall.
  */
 static bool svc2_may_receive(const struct svc2_xprt *sp)
 {

@@ -73,7 +73,7 @@ void svc2_recv_sort(struct svc2_xprt *sp)
  * Read or a copy.
  */
 
-/* in pages: large Calls have 64 KiB to 1 MiB, and what they have besides */
+/* in pages: the data of large Calls, 64 KiB to 1 MiB, and other arguments */
 #define SVC2_KEPT_LEAST	((1 << 16) >> PAGE_SHIFT)
 #define SVC2_KEPT_MOST	(((1 << 20) >> PAGE_SHIFT) + 4)
 
@@ -203,9 +203,9 @@ bool svc2_sinks_trim(unsigned long since)
  * Pages of the thread for a Reply. nfsd frees them and puts pages of the page
  * cache in their place, and the RPC layer allocates new ones for the next Call.
  * So the Call holds a reference of each page that its Reply may need, and the
- * thread gets them back when the Reply is posted. These are the pages that the
- * Call offers memory for, or as many as Replies without chunks had of late: for
- * most Calls none.
+ * thread gets them back when the Reply is posted. Their number is that of the
+ * chunks in the Call, or that of recent Replies without chunks, which for most
+ * Calls is 0.
  */
 
 /* Replies without pages until one page less is held */

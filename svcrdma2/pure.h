@@ -445,8 +445,8 @@ static inline long svc2_grant_hard_limit(long most)
 /*
  * Whether a connection that has @own pages may have @more, of @most, when all
  * connections have @all and those of its address @address. These may have half
- * of @most. A connection without pages may have any that are left; one with
- * pages at most what is left afterwards, of the half and of the whole without
+ * of @most. A connection without pages may have any that are left; if it has
+ * pages, at most the number left afterwards, of the half and of the whole without
  * the reserve. Thus n connections of an address that take more and more pages
  * end at 1/(n+1) of the half each, the same amount is left for one more, and
  * the reserve for other addresses.

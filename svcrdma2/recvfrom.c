@@ -557,7 +557,7 @@ static void svc2_props_update(struct svc2_xprt *sp)
  */
 
 /*
- * C-007: whatever the Call nominates, the device must support it. In version 1
+ * C-007: the device must support remote invalidation, too. In version 1
  * the private data allows it (P-07, P-09).
  */
 static u32 svc2_recv_pick_inv_handle(const struct svc2_xprt *sp,
@@ -780,8 +780,8 @@ static int svc2_recv_parse(struct svc_rqst *rqstp, struct rpcrdma2_recv *rv)
 
 /*
  * True for a message without an RPC. The types of the others, MSG, NOMSG and
- * version 1's MSGP, are the lowest, in the same place in all versions. One that
- * is too short may be taken for either.
+ * version 1's MSGP, are the lowest, in the same place in all versions. For a
+ * message that is too short the result does not matter.
  */
 static bool svc2_recv_is_control(const struct rpcrdma2_recv *rv)
 {

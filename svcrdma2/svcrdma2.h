@@ -46,7 +46,7 @@
  *	called exactly once (Q1 in rpcrdma2/conn.h).
  *   R4 Pages of a reply stay with their svc_rqst, except those the device
  *	reads: these belong to the send context until its po_done. A thread
- *	gets back what nfsd has replaced (sm_spares), but none of these.
+ *	gets back pages that nfsd has replaced (sm_spares), but none of these.
  *   R5 Units taken from a semaphore are given back once: Send Queue entries
  *	when their chain is retired, a send context by svc2_tx_put(), memory
  *	regions when their RDMA Reads are done. Counted pages of payload are
@@ -289,7 +289,7 @@ struct svc2_sem {
 	struct list_head	se_waiters;
 };
 
-/* A waiter in a queue; that of a thread may be gone once it has its units */
+/* A waiter in a queue; a thread's waiter may be gone once it has its units */
 struct svc2_waiter {
 	struct list_head	wt_list;	/* until it has its units */
 	unsigned int		wt_units;	/* number it waits for */
@@ -540,8 +540,8 @@ struct svc2_xprt {
 	u32			sp_send_able;	/* largest Send, gathered */
 	u32			sp_send_own;	/* largest Send of this end */
 	/*
-	 * Largest Send that also fits the peer's Receives, by version. That of
-	 * version 2 may change between two messages
+	 * Largest Send that also fits the peer's Receives, by version. The size
+	 * for version 2 may change between two messages
 	 */
 	u32			sp_send_max[RPCRDMA2_VERS_TWO + 1];
 	bool			sp_can_invalidate; /* by a Send (C-007) */
@@ -578,7 +578,7 @@ struct svc2_xprt {
 	unsigned int		sp_tx_sges;	/* gather entries of each */
 	atomic_t		sp_tx_count;	/* contexts that exist */
 	atomic_t		sp_tx_pages;	/* of buffers, but the first */
-	/* callbacks that can still get a context, whatever Replies do (B-17) */
+	/* callbacks that can get a context, independent of Replies (B-17) */
 	atomic_t		sp_backward_free;
 	/* pages of Replies without chunks, see svc2_spares_learn(); any thread */
 	unsigned int		sp_spares;

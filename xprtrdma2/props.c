@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Transport properties of the client and the server. A property of the server
- * limits the messages that are marshalled from then on, whatever message
- * announces it, at any time (S30). Properties have the lifetime of the
+ * limits the messages that are marshalled after its announcement, which any
+ * message may have, at any time (S30). Properties have the lifetime of the
  * connection (S19), but may change meanwhile.
  *
  * ep_prop_mutex guards ep_ex once messages can arrive, and keeps property

@@ -830,7 +830,7 @@ static bool xprt2_aborted_is_unanswered_locked(const struct xprt2_xprt *xp,
 
 /*
  * The Reply or the end of the Send may soon come. If an aborted RPC has waited
- * in vain and the server has sent nothing since, no other RPC waits for it.
+ * until its timeout and no message arrived since, no other RPC waits for it.
  */
 static bool xprt2_aborted_is_answer_due(struct xprt2_xprt *xp,
 					const struct xprt2_req *req)

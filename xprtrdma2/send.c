@@ -291,7 +291,7 @@ static void xprt2_send_begin(struct rpcrdma2_conn *co,
 
 /*
  * Unmap the pages of a Send that was not posted. With @held there may already
- * be a Reply, because a server can guess an xid: this Send holds it up no more.
+ * be a Reply, because a server can guess an xid: this Send no longer delays it.
  */
 static void xprt2_send_drop_pages(struct xprt2_ep *ep, struct xprt2_req *req,
 				  bool held)

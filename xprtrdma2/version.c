@@ -105,7 +105,7 @@ struct known_server {
 	struct list_head	ks_list;	/* latest connection first */
 	u64			ks_net;		/* cookie of its namespace */
 	struct sockaddr_storage	ks_addr;	/* address and port */
-	const char		*ks_why;	/* what led to version 1 */
+	const char		*ks_why;	/* reason for version 1 */
 	unsigned long		ks_since;	/* last probe, in jiffies */
 	bool			ks_proved;	/* good Reply since then */
 };
@@ -369,7 +369,7 @@ static int xprt2_version_apply_or_lose(struct xprt2_ep *ep,
 				       enum xprt2_answer answer)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
-	/* the send path may set ng_trial_sent: that is before this, or after */
+	/* the send path may set ng_trial_sent, before this copy or after it */
 	struct xprt2_nego ng = data_race(ep->ep_nego);
 	enum xprt2_action action;
 	int ret;

@@ -323,7 +323,7 @@ struct xprt2_send {
  *	path, and completion of the Send
  * @rq2_sendbuf: XPRT2_HEADROOM bytes, then the RPC message
  * @rq2_sendsize: size of @rq2_sendbuf
- * @rq2_pullup_size: what the last Call would have needed for pull-up
+ * @rq2_pullup_size: buffer size that pull-up of the last Call needs
  * @rq2_small: its payload may be pulled up, as planned for the Send
  * @rq2_plainbuf: for a Call that RPCSEC_GSS encrypts or signs (X8)
  * @rq2_plainsize: its size, 0 before the first such Call
@@ -494,7 +494,7 @@ enum xprt2_ep_state {
  *	Written by the receive CQ; the send path may see old values
  * @ep_grant: RPCs the server allows; 0 before its first message. Written by the
  *	receive CQ, read anywhere
- * @ep_silent: an aborted RPC waited for its Reply in vain, and nothing was
+ * @ep_silent: no Reply to an aborted RPC within its timeout, and nothing was
  *	received since. Set by the release path, cleared by the receive CQ
  * @ep_why: reason for the version, in words, or NULL. Read anywhere
  * @ep_was_up: RPCs could be sent. Connect
