@@ -57,7 +57,7 @@ static void expect_cut(struct kunit *test, const struct rpcrdma2_hdr *want,
 		KUNIT_EXPECT_EQ(test, h->h_direction, RDMA2_REPLY);
 }
 
-/* S31, C-081, S07 */
+/* A message that ends early is dropped or malformed (S31, C-081, S07). */
 static void every_truncation(struct kunit *test)
 {
 	const struct whole *v = test->param_value;

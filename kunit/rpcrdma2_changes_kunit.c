@@ -448,7 +448,7 @@ static void interval_starts_at_completion(struct kunit *test)
 	}
 }
 
-/* C-033 */
+/* C-033: smaller Receives are not announced without a request of the peer. */
 static void smaller_receives_not_announced(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;

@@ -124,7 +124,7 @@ static const struct cm_case {
 
 KUNIT_ARRAY_PARAM_DESC(cm, cm_cases, desc);
 
-/* P-01 */
+/* P-01: private data with the format identifier */
 static void cm_decodes(struct kunit *test)
 {
 	const struct cm_case *c = test->param_value;
@@ -155,7 +155,7 @@ static void expect_no_limits(struct kunit *test, const void *data, size_t len)
 	KUNIT_EXPECT_FALSE(test, limits.cl_inv);
 }
 
-/* P-04, P-05, P-06, S28 */
+/* Private data in another format are ignored (P-04, P-05, P-06, S28). */
 static void cm_foreign_data(struct kunit *test)
 {
 	u8 data[57] = { };

@@ -53,7 +53,10 @@ static const struct made {
 
 KUNIT_ARRAY_PARAM_DESC(made, mades, desc);
 
-/* C-076, C-077, C-071, S02 */
+/*
+ * An error has the Call's xid and version, a grant, and no chunks or direction
+ * (C-076, C-077, C-071, S02).
+ */
 static void error_from_call(struct kunit *test)
 {
 	const struct made *e = test->param_value;

@@ -61,7 +61,7 @@ static void read_vector(struct kunit *test, struct rpcrdma2_propmsg *pm,
 	KUNIT_ASSERT_EQ(test, read_body(test, pm, data, len), RDMA2_OK);
 }
 
-/* C-005, C-024, S19 */
+/* A new connection begins with the default values (C-005, C-024, S19). */
 static void initial_values(struct kunit *test)
 {
 	struct rpcrdma2_exchange ex;

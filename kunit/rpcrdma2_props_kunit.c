@@ -14,7 +14,7 @@
 #define RBSIZ	BIT(RPCRDMA2_PROP_RBSIZ)
 #define BRS	BIT(RPCRDMA2_PROP_BRS)
 
-/* C-024 */
+/* C-024: the default of each property */
 static void defaults(struct kunit *test)
 {
 	struct rpcrdma2_props pr;
@@ -537,7 +537,7 @@ static u32 take(struct rpcrdma2_exchange *ex, u32 type,
 	return rec.counts[RPCRDMA2_C_frozen_properties] - before;
 }
 
-/* C-045, C-047, S15, S16, S19 */
+/* Changes by CONNPROP and UPDPROP (C-045, C-047, S15, S16, S19) */
 static void announcements(struct kunit *test)
 {
 	static const struct rpcrdma2_props first = { 8192, 2 };

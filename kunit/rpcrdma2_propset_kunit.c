@@ -177,7 +177,7 @@ static void duplicates_in_an_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pm.pm_set.ps_val.pr_rbsiz, 7000);
 }
 
-/* V29, C-019, C-020, C-060, C-108 */
+/* Unknown and empty properties have no effect (V29, C-019, C-020, C-060, C-108). */
 static void unknown_and_empty_properties(struct kunit *test)
 {
 	struct rpcrdma2_propmsg pm = { };

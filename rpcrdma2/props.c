@@ -318,7 +318,7 @@ enum rpcrdma2_errcode rpcrdma2_decode_propmsg(struct rpcrdma2_propmsg *pm,
 		good = rpcrdma2_decode_propset(pm, &cu);
 		break;
 	default:
-		return RDMA2_ERR_INVALID_OPTION; /* C-012 */
+		return RDMA2_ERR_INVALID_OPTION; /* unknown opttype (C-012) */
 	}
 	return good ? RDMA2_OK : RDMA2_ERR_BAD_XDR;
 }
@@ -864,7 +864,8 @@ void rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 	else
 		return;
 	answer.pm_xid = msg->mg_hdr.h_xid;
-	answer.pm_option = msg->mg_hdr.h_proc == RDMA2_OPTIONAL;	/* S01 */
+	/* the answer has the spelling of the request (S01) */
+	answer.pm_option = msg->mg_hdr.h_proc == RDMA2_OPTIONAL;
 	ex->ex_ops->send(ex, &msg->mg_hdr, &answer);
 	if (resize)
 		ex->ex_ops->resize(ex, resize);

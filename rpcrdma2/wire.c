@@ -396,7 +396,7 @@ static bool rpcrdma2_decode_counted(struct rpcrdma2_hdr *h,
 		rpcrdma2_decode_segment(p, &seg);
 		if (check_add_overflow(ck->ck_length, seg.rs_length,
 				       &ck->ck_length))
-			return false; /* S05 */
+			return false; /* 32 bits for all lengths (S05) */
 		if (h->h_nsegs == RPCRDMA2_MAX_SEGMENTS) {
 			ex->segs = true;
 			continue;
@@ -590,7 +590,7 @@ static enum rpcrdma2_errcode rpcrdma2_decode_v2(struct rpcrdma2_hdr *h,
 		h->h_optlen = cu->cu_left;
 		return RDMA2_OK;
 	default:
-		return RDMA2_ERR_INVALID_PROC; /* C-080 */
+		return RDMA2_ERR_INVALID_PROC; /* unknown proc (C-080) */
 	}
 }
 
@@ -603,7 +603,7 @@ static enum rpcrdma2_errcode rpcrdma2_decode_foreign(struct rpcrdma2_hdr *h,
 						     struct rpcrdma2_cursor *cu)
 {
 	if (h->h_proc != RDMA2_ERROR)
-		return RDMA2_ERR_VERS; /* C-079 */
+		return RDMA2_ERR_VERS; /* unknown version (C-079) */
 	if (rpcrdma2_decode_error(h, cu) ||
 	    h->h_error.er_code != RDMA2_ERR_VERS)
 		return RDMA2_DROP;
@@ -711,7 +711,7 @@ static bool rpcrdma2_call_agrees(const struct rpcrdma2_hdr *h,
 	bool zero = h->h_nreads && !ck->ck_position;
 
 	if (h->h_proc == RDMA2_NOMSG) {
-		if (!zero) /* S07 */
+		if (!zero) /* no Position-Zero chunk (S07) */
 			return ex->zero;
 		if (ck->ck_length < RPCRDMA2_RPC_PEEK)
 			return false;
@@ -721,7 +721,8 @@ static bool rpcrdma2_call_agrees(const struct rpcrdma2_hdr *h,
 					      RPCRDMA2_CALL_HDR_MIN);
 	}
 
-	if (zero || ex->zero || !rpcrdma2_is_rpc(h, rpc)) /* S07 */
+	/* an MSG has no Position-Zero chunk, but the start of the RPC (S07) */
+	if (zero || ex->zero || !rpcrdma2_is_rpc(h, rpc))
 		return false;
 	/* the end of the RPC header matters to Read chunks only */
 	return !h->h_nreads || ex->reads ||

@@ -72,7 +72,7 @@ static int svc2_callback_copy_inline(struct svc2_tx *tx,
 
 	if (plan->cp_proc == RDMA2_NOMSG)
 		return 0;
-	if (plan->cp_read)	/* E-07 */
+	if (plan->cp_read)	/* the padding is not inline (E-07) */
 		from += buf->page_len + rpcrdma2_pad_len(buf);
 	rest = buf->len - from;
 	if (tx->tx_len > most || head + rest > most - tx->tx_len)

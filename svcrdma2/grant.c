@@ -276,7 +276,7 @@ void svc2_bound_sends(struct svc2_xprt *sp, u32 vers)
 
 	WRITE_ONCE(sp->sp_send_max[vers], bytes);
 	if (vers == RPCRDMA2_VERS_TWO)
-		rpcrdma2_sq_bound(&sp->sp_conn, bytes);	/* C-034 */
+		rpcrdma2_sq_bound(&sp->sp_conn, bytes);	/* at once (C-034) */
 }
 
 /**

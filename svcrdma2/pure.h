@@ -230,7 +230,7 @@ svc2_layout_judge_gss(const struct rpcrdma2_hdr *h, u32 inlined, u32 head,
 	if (h->h_nreads == zero || rpcrdma2_layout_length(h, inlined) <= head)
 		return RDMA2_OK;
 	if (h->h_nreads > zero + 1)
-		return RDMA2_ERR_READ_CHUNKS;		/* C-083 */
+		return RDMA2_ERR_READ_CHUNKS;	/* one at most (C-083) */
 	if (ck->ck_position > head ||
 	    reduced - ck->ck_position >= SVC2_WRITE_MIN ||
 	    !svc2_layout_is_item(ck, before))

@@ -422,7 +422,7 @@ static void svc2_props_answer(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]))
 		ret = -EMSGSIZE;
 	if (!ret)
-		ret = svc2_tx_post(sp, tx, 0, NULL);	/* S49 */
+		ret = svc2_tx_post(sp, tx, 0, NULL); /* a plain Send (S49) */
 	if (ret)
 		svc2_error_instead(sp, tx, h, &plan, ret);
 }
@@ -517,7 +517,7 @@ static int svc2_handle_resprop(struct svc2_xprt *sp, struct svc2_msg *msg)
 	if (!mg->mg_verdict && mg->mg_prop.pm_want)
 		rpcrdma2_exchange_take(&sp->sp_ex, &mg->mg_prop);
 	else if (!rpcrdma2_exchange_malformed(&sp->sp_ex, mg))
-		return svc2_discard_reply(sp, msg);	/* S17, S39 */
+		return svc2_discard_reply(sp, msg); /* no request (S17, S39) */
 	svc2_msg_put(sp, msg);
 	return 0;
 }
@@ -613,7 +613,7 @@ static int svc2_recv_handle(struct svc_rqst *rqstp, struct svc2_msg *msg,
 			       svc2_recv_handle_call(rqstp, msg);
 	case RDMA2_ERROR:
 		return svc2_handle_error(sp, msg);
-	case RDMA2_OPTIONAL:	/* S39 */
+	case RDMA2_OPTIONAL:	/* a property message; others: see S39 */
 		return reply ? svc2_handle_resprop(sp, msg) :
 			       svc2_handle_property(sp, msg);
 	case RDMA2_CONNPROP:

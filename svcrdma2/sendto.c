@@ -577,7 +577,7 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 		rpcrdma2_plan_error(plan, RDMA2_ERR_SYSTEM, 0, 0);
 	svc2_tx_reset(sp, tx);
 	rpcrdma2_set_error(h, plan->pn_code, plan->pn_arg, plan->pn_arg2);
-	h->h_credit = READ_ONCE(sp->sp_grant);	/* C-077 */
+	h->h_credit = READ_ONCE(sp->sp_grant);	/* errors grant, too (C-077) */
 	svc2_tx_header(tx, h);
 	trace_svc2_send_error(sp->sp_conn.co_send_cq, 0, h, tx->tx_len,
 			      plan->pn_code);

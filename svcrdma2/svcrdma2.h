@@ -211,7 +211,7 @@ enum {
 	C(errors_reply_resource)					\
 	C(errors_invalid_option)					\
 	C(errors_system)						\
-	C(dropped_silently)	/* E-22, S31, S39 */			\
+	C(dropped_silently)	/* DONE, short, options (E-22, S31, S39) */ \
 	C(dropped_reply)	/* Replies to no Call of this end */	\
 	C(dropped_error)	/* the same for RDMA2_ERROR messages */	\
 	C(dropped_option)	/* options that must not be answered */	\

@@ -241,7 +241,8 @@ static bool xprt2_chunked_read(struct xprt2_req *req)
 
 	scoped_guard(spinlock, &xprt->bc_pa_lock) {
 		serv = xprt2_bc_service_locked(xprt);
-		if (!serv || length > serv->sv_max_mesg)	/* C-106 */
+		/* the server chose the length (C-106) */
+		if (!serv || length > serv->sv_max_mesg)
 			return false;
 	}
 	ch->ch_length = length;
@@ -397,8 +398,8 @@ static void xprt2_chunked_finish_writes(struct xprt2_chunked *ch, int ret)
 		ret = xprt2_post_reply(ep, req, &ch->ch_hdr,
 				       ch->ch_plan.pn_writes[0].ra_len);
 	} else if (ret != -ENOTCONN) {
-		/* C-093: it can never be sent */
-		req->rq2_inv_handle = 0;		/* S49 */
+		/* C-093: it can never be sent; an error is a plain Send (S49) */
+		req->rq2_inv_handle = 0;
 		xprt2_refuse_backward(&ch->ch_hdr, RDMA2_ERR_SYSTEM, 0, 0);
 		ret = xprt2_post_reply(ep, req, &ch->ch_hdr, false);
 	}
@@ -523,7 +524,7 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 
 	*h = ch->ch_hdr;
 	writes = xprt2_chunked_plan_reply(ep, ch, h);
-	if (plan->pn_code) {			/* S45, S49 */
+	if (plan->pn_code) {	/* an error, before any RDMA Write (S45, S49) */
 		req->rq2_inv_handle = 0;
 		xprt2_refuse_backward(h, plan->pn_code, plan->pn_arg,
 				      plan->pn_arg2);
@@ -721,7 +722,7 @@ static void xprt2_bc_inline_reply(const struct xprt2_ep *ep,
 
 	rpcrdma2_hdr_begin(h, be32_to_cpu(rqst->rq_xid), ep->ep_vers, 0,
 			   RDMA2_MSG, RDMA2_REPLY);
-	/* C-001, C-090, C-091 */
+	/* the Reply is too long for a Send (C-001, C-090, C-091) */
 	if (rpcrdma2_hdr_size(h) + len > READ_ONCE(ep->ep_call_threshold))
 		xprt2_refuse_backward(h, RDMA2_ERR_REPLY_RESOURCE, len, 0);
 }
@@ -826,7 +827,7 @@ void xprt2_bc_free_rqst(struct rpc_rqst *rqst)
 	    req->rq2_call_of) {
 		guard(mutex)(&xprt2_from_xprt(xprt)->xp_fence_mutex);
 		xprt2_count(backward_unanswered);
-		if (req->rq2_ep)	/* S46 */
+		if (req->rq2_ep)	/* no Reply can be sent (S46) */
 			rpcrdma2_conn_lose(&req->rq2_ep->ep_conn,
 					   RPCRDMA2_LOSS_REPLY);
 	}

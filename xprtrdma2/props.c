@@ -25,7 +25,8 @@ static void xprt2_props_bound_messages(struct xprt2_ep *ep)
 		return;
 	WRITE_ONCE(ep->ep_call_threshold,
 		   rpcrdma2_exchange_send_max(&ep->ep_ex));
-	rpcrdma2_sq_bound(&ep->ep_conn, ep->ep_call_threshold);	/* C-034 */
+	/* the limit is in force at once (C-034) */
+	rpcrdma2_sq_bound(&ep->ep_conn, ep->ep_call_threshold);
 	WRITE_ONCE(ep->ep_reply_threshold,
 		   rpcrdma2_exchange_reply_max(&ep->ep_ex));
 }
@@ -333,7 +334,7 @@ void xprt2_handle_property(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		if (msg->mg_verdict ?
 		    !rpcrdma2_exchange_malformed(&ep->ep_ex, msg) :
 		    !msg->mg_prop.pm_want)
-			xprt2_count(dropped_silently);	/* S17, S39 */
+			xprt2_count(dropped_silently); /* no request (S17, S39) */
 		return;
 	}
 	if (!msg->mg_verdict && msg->mg_prop.pm_type != RDMA2_OPT_REQPROP)

@@ -474,8 +474,8 @@ static void xprt2_marshal_measure(const struct xprt2_ep *ep,
 	/* A stale limit costs one more refusal. */
 	sz->sz_limits = data_race(ep->ep_limits);
 
-	rpcrdma2_offer_sizes(sz, call, reply,
-			     !xprt2_touches_data(rqst));	/* E-26 */
+	/* no chunks for data that RPCSEC_GSS signs or encrypts (E-26) */
+	rpcrdma2_offer_sizes(sz, call, reply, !xprt2_touches_data(rqst));
 	sz->sz_call_scattered = !xprt2_can_gather(ep, req);
 	sz->sz_copy_max = req->rq2_recvsize;
 	/*
