@@ -35,7 +35,7 @@ bool host_case_ended(void)
 	bool good = !allocations && !host_locks && list_empty(&works);
 
 	if (!good)
-		printf("        # not true: the case released everything: left are %d allocations, %u locks, %zu work items\n",
+		printf("        # not true: all freed: %d allocations, %u locks, %zu works\n",
 		       allocations, host_locks, list_count_nodes(&works));
 	allocations = 0;
 	host_locks = 0;
