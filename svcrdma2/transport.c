@@ -752,7 +752,7 @@ static void svc2_listen_log_refused(const struct svc2_xprt *sp, int error)
 		advice = "the limit of all addresses is reached, raise the parameter connections";
 	if (error == -ENOMEM)
 		advice = svc2_grant_is_used_up() ?
-			 "all Receives together have reached the limit, raise the parameter receive_memory" :
+			 "the limit of Receives is reached, raise the parameter receive_memory" :
 			 "no memory, see 'free'; or too few bounce buffers, if the log has swiotlb";
 	pr_warn_ratelimited("the connection of client %s is refused (error %d): %s\n",
 			    sp->sp_xprt.xpt_remotebuf, error, advice);
