@@ -296,7 +296,10 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (in_version && msg->mg_verdict == RDMA2_OK) {
 		if (unlikely(rpcrdma2_msg_is_control(msg)))
 			xprt2_take_properties(ep, &msg->mg_prop);
-		/* C-097, S26; the send path reads this cache line */
+		/*
+		 * no grant by an error before another message (C-097, S26). The
+		 * send path reads this cache line
+		 */
 		grant = rpcrdma2_grant_next(h, ep->ep_grant, ep->ep_max_reqs,
 					    ep->ep_grant);
 		if (unlikely(grant != ep->ep_grant))
