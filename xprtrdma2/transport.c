@@ -373,6 +373,30 @@ static void xprt2_close(struct rpc_xprt *xprt)
 	xprt_disconnect_done(xprt);
 }
 
+/*
+ * A Call is about to be sent a second time on its connection. The server may
+ * still answer an unanswered one, with memory that no longer belongs to the
+ * RPC, and a second copy would take a credit that was not granted. The RPC
+ * layer encodes an answered Call again when it cannot use the Reply, for
+ * example when a context of RPCSEC_GSS expires while the server decrypts the
+ * Call. That Call has given its credit back, and starts over as after -EAGAIN,
+ * once on a connection (S45).
+ *
+ * Under XPRT_LOCKED. Return: false when the connection has to end first.
+ */
+static bool xprt2_repeats(const struct xprt2_ep *ep, struct xprt2_req *req)
+{
+	struct rpc_rqst *rqst = &req->rq2_slot;
+
+	if (!req->rq2_reply || req->rq2_resent)
+		return false;
+	req->rq2_refused = ep->ep_serial;
+	rqst->rq_connect_cookie--;
+	guard(spinlock)(&rqst->rq_xprt->transport_lock);
+	xprt_release_rqst_cong(rqst->rq_task);
+	return true;
+}
+
 static int xprt2_send_forward(struct rpc_rqst *rqst)
 {
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
@@ -385,12 +409,9 @@ static int xprt2_send_forward(struct rpc_rqst *rqst)
 	/* An RPC that has ended counts as sent: see below. */
 	if (xprt2_has_error(req))
 		return 0;
-	/*
-	 * The server may still answer the first copy: a second copy would take
-	 * a credit that was not granted. After an error the cookie differs: see
-	 * xprt2_req_wake_with().
-	 */
-	if (rqst->rq_connect_cookie == xprt->connect_cookie)
+	/* After an error the cookie differs: see xprt2_req_wake_with(). */
+	if (unlikely(rqst->rq_connect_cookie == xprt->connect_cookie) &&
+	    !xprt2_repeats(ep, req))
 		return -ECONNABORTED;
 	if (!xprt_request_get_cong(xprt, rqst)) {
 		xprt2_count(credit_waits);

@@ -317,8 +317,9 @@ struct xprt2_send {
  *	xp_req_lock; cleared by the send path without it, which at worst
  *	makes an aborted RPC not wait for its Reply
  * @rq2_late_handle: with @rq2_late: handle that this Reply invalidated, or 0
- * @rq2_refused: ep_serial of the connection whose error caused the resend, or
- *	0. Set while a Reply owns the request, read by the send path
+ * @rq2_refused: ep_serial of the connection whose error, or useless Reply,
+ *	caused the resend, or 0. Set while a Reply owns the request, or by the
+ *	send path, which reads it
  * @rq2_resent: it is sent again on the connection that refused it (S45). Send
  *	path, and completion of the Send
  * @rq2_sendbuf: XPRT2_HEADROOM bytes, then the RPC message

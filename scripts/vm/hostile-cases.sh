@@ -28,13 +28,14 @@ client_replies.less_data_than_is_said		c_replies_bad==0
 client_replies.more_data_is_said		c_replies_bad==0
 client_replies.all_data_are_said		c_replies_bad==0
 client_replies.cut_in_the_results		c_replies_bad==0
-client_replies.cut_in_the_rpc_header		c_replies_bad==0&&c_connects==2
+client_replies.cut_in_the_rpc_header		c_replies_bad==0&&c_connects==1
 client_replies.cut_in_the_msg_type		c_replies_bad==1
-client_replies.cut_in_a_word			c_replies_bad==0&&c_connects==2
+client_replies.cut_in_a_word			c_replies_bad==0&&c_connects==1
+client_replies.each_call_is_denied_once	c_replies_bad==0&&c_connects==0&&c_disconnects==0
 client_replies.reply_chunk_that_was_not_needed	c_replies_bad==0&&c_reply_chunks_used==1
 client_replies.more_than_the_reply_chunk_holds	c_replies_bad==1
 client_replies.reply_chunk_that_wraps		c_replies_bad==1
-client_replies.reply_chunk_cut_short		c_replies_bad==0&&c_reply_chunk_bytes==24&&c_connects==2
+client_replies.reply_chunk_cut_short		c_replies_bad==0&&c_reply_chunk_bytes==24&&c_connects==1
 client_replies.reply_chunk_and_inline		c_replies_bad==1
 client_replies.reply_to_a_stranger		c_replies_unknown==10
 client_replies.reply_to_the_last_rpc		c_replies_unknown==9

@@ -254,6 +254,29 @@ def cut_in_a_word(t):
     unreadable(t, inline_read, lambda r: r.inline(r.head + 2))
 
 
+@case('E-20', plays='server', kept=True)
+def each_call_is_denied_once(t):
+    """
+    A Reply that denies the Call (AUTH_BADCRED) brings it again, on the same connection
+
+    A server denies a Call so when its context of RPCSEC_GSS expires while it is decrypted.
+    """
+    denied = set()
+
+    def wanted(call):
+        return call.number not in denied
+
+    call = t.work(wanted)
+    while call is not None:
+        denied.add(call.number)
+        body = b''.join(u32(word) for word in (call.number, 1, 1, 1, 1))
+        unused = [[dataclasses.replace(s, length=0) for s in c] for c in call.writes]
+        t.send(Rpc(call.number, body, 2, t.grant, direction=REPLY).but(writes=unused))
+        call = t.serve(wanted, 20)
+    check(len(denied) > 10, f'{len(denied)} Calls only')
+    t.succeeds()
+
+
 # Data in the Reply chunk
 
 @case('E-06 E-25 C-031', plays='server', kept=True)
