@@ -258,12 +258,14 @@ alice_works()
 	done
 }
 
-# Beside a load over each flavor
+# Beside a load over each flavor. The tickets, and with them the server's contexts, live
+# longer: when a ticket ends during a Call, nfsd answers AUTH_BADCRED, for which the client's
+# RPC layer closes an NFSv4 connection, or closes the connection itself, over TCP as well.
 kerberos_expires()
 {
 	local v=$1 dir sec i loads=() before n name="NFSv$1, contexts of 5 s"
 
-	check "$name: lifetime" lifetime "5 seconds"
+	gssd_seconds=5
 	gssd_again
 	for dir in "${kerberos_mounts[@]}"; do
 		sec=${dir#/mnt.}
@@ -292,13 +294,14 @@ kerberos_expires()
 	n=$(contexts)
 	[ "$n" -ge 20 ] && ok "$name: they have expired ($n contexts)" ||
 		fail "$name: $n contexts"
-	expect "$name: no connection lost" "c_connects == 0 && s_disconnects == 0"
+	expect "$name: no connection lost" \
+		"c_connects == 0 && c_disconnects == 0 && s_disconnects == 0"
 	for dir in "${kerberos_mounts[@]}"; do
 		check "$name: umount of $dir" umount "$dir"
 	done
 	rm -rf "$export_dir"/{krb5,krb5i,krb5p,alice}
-	check "$name: lifetime as before" lifetime "10 hours"
 	as_user alice kdestroy -q
+	gssd_seconds=''
 	gssd_again
 }
 
