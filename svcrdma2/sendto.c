@@ -519,7 +519,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	struct ib_send_wr *first = &tx->tx_wr;
 	bool writes = !rpcrdma2_rw_is_empty(&tx->tx_rw);
 	struct svc2_callback *sc = tx->tx_callback;
-	unsigned int i;
+	unsigned int regions = 0, i;
 	int ret;
 
 	tx->tx_sge[0].length = min_t(unsigned int, tx->tx_len, SVC2_TX_BUFSIZE);
@@ -537,8 +537,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 		first = rpcrdma2_rw_chain(&sp->sp_conn, &tx->tx_rw, NULL,
 					  &tx->tx_wr);
 	if (sc)
-		svc2_count_add(backward_registrations,
-			       rpcrdma2_exposed_chain(&sc->sc_exposed, &first));
+		regions = rpcrdma2_exposed_chain(&sc->sc_exposed, &first);
 	/* a Send with the last free context is signaled: takers wait for it */
 	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
 	tx->tx_post.po_signal = writes || tx->tx_npages || sc || tx->tx_props ||
@@ -546,6 +545,8 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	ret = svc2_sq_post(sp, &tx->tx_post, first, sc, held);
 	if (ret)
 		return ret;
+	if (regions)
+		svc2_count_add(backward_registrations, regions);
 	svc2_count(sends);
 	if (inv_handle)
 		svc2_count(sends_with_inv);
