@@ -200,7 +200,8 @@ void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
 {
 	rpcrdma2_conn_destroy_qp(co);
 	if (co->co_recv_cq && co->co_ops->arrived) {
-		cancel_work_sync(&co->co_recv_work);
+		/* until the CQ is gone, a late event may queue it */
+		disable_work_sync(&co->co_recv_work);
 		ib_destroy_cq(co->co_recv_cq);
 	} else if (co->co_recv_cq) {
 		ib_free_cq(co->co_recv_cq);

@@ -203,6 +203,16 @@ static inline void xprt_add_backlog_noncongested(struct rpc_xprt *xprt,
  * keeps both flags permanently.
  */
 #ifndef RPCRDMA2_HAS_WORK_DISABLE
+static inline bool disable_work_sync(struct work_struct *work)
+{
+	bool was = cancel_work_sync(work);
+
+	while (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
+		was |= cancel_work_sync(work);
+	set_bit(__WORK_OFFQ_CANCELING, work_data_bits(work));
+	return was;
+}
+
 static inline bool disable_delayed_work_sync(struct delayed_work *dwork)
 {
 	bool was = cancel_delayed_work_sync(dwork);
