@@ -597,7 +597,7 @@ static void s16_messages_stay_in_order(struct kunit *test)
 #ifdef SVC2_THREADS_POLL
 	KUNIT_EXPECT_FALSE(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags));
 	svc2_arrived(&sp->sp_conn);
-	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_ARRIVED, &sp->sp_flags));
+	KUNIT_EXPECT_TRUE(test, sp->sp_event);
 #endif
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags));
 	svc2_recv_sort(sp);

@@ -79,8 +79,9 @@ T,S - sp_txs
 T - sp_tx_lock sp_recv_q sp_rpool.rp_lock sp_rpool.rp_free sp_rpool.rp_nfree
 (T) T sp_spares
 t,s R sp_quota
-R,T - sp_arrived
-R (T) sp_received
+R,T - sp_event
+T - sp_arrived
+T - sp_received
 t,s - sp_recv_lock
 - R,T sp_start_q
 t,s R,T sp_ready_q

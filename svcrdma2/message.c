@@ -24,7 +24,12 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	rv->rv_handle = wc->wc_flags & IB_WC_WITH_INVALIDATE ?
 			wc->ex.invalidate_rkey : 0;
 	rv->rv_at = jiffies;
-	WRITE_ONCE(sp->sp_received, sp->sp_received + 1);
+#ifdef SVC2_THREADS_POLL
+	/* It may have waited for a thread; the CQ was empty before the event. */
+	if (unlikely(READ_ONCE(sp->sp_props_busy)))
+		rv->rv_at = READ_ONCE(sp->sp_event_at);
+#endif
+	WRITE_ONCE(sp->sp_received, READ_ONCE(sp->sp_received) + 1);
 	llist_add(&rv->rv_node, &sp->sp_arrived);
 #ifndef SVC2_THREADS_POLL
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
@@ -42,9 +47,11 @@ void svc2_arrived(struct rpcrdma2_conn *co)
 {
 	struct svc2_xprt *sp = svc2_from_conn(co);
 
-	set_bit(SVC2_F_ARRIVED, &sp->sp_flags);
+	if (unlikely(READ_ONCE(sp->sp_props_busy)))
+		WRITE_ONCE(sp->sp_event_at, jiffies);
+	WRITE_ONCE(sp->sp_event, true);
 	/* pairs with svc2_recv_take_next() */
-	smp_mb__after_atomic();
+	smp_mb__before_atomic();
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	svc_xprt_enqueue(&sp->sp_xprt);
 }

@@ -810,13 +810,13 @@ static struct svc2_msg *svc2_recv_take_call(struct svc2_xprt *sp)
 /* Polls the receive CQ, after an event. The next event comes when it is empty. */
 static void svc2_recv_poll(struct svc2_xprt *sp)
 {
-	if (!test_bit(SVC2_F_ARRIVED, &sp->sp_flags))
+	if (!READ_ONCE(sp->sp_event))
 		return;
-	clear_bit(SVC2_F_ARRIVED, &sp->sp_flags);
+	WRITE_ONCE(sp->sp_event, false);
 	/* the request of the next event comes after this */
-	smp_mb__after_atomic();
+	smp_mb();
 	if (rpcrdma2_recvs_poll(&sp->sp_conn, SVC2_POLL_BATCH))
-		set_bit(SVC2_F_ARRIVED, &sp->sp_flags);
+		WRITE_ONCE(sp->sp_event, true);
 }
 
 static struct rpcrdma2_recv *svc2_recv_take_message(struct svc2_xprt *sp)
@@ -851,7 +851,7 @@ static struct svc2_msg *svc2_recv_take_next(struct svc2_xprt *sp,
 	*rv = call ? NULL : svc2_recv_take_message(sp);
 	if (!list_empty(&sp->sp_recv_q) || !llist_empty(&sp->sp_arrived) ||
 	    !list_empty(&sp->sp_start_q) || !list_empty(&sp->sp_ready_q) ||
-	    test_bit(SVC2_F_ARRIVED, &sp->sp_flags))
+	    READ_ONCE(sp->sp_event))
 		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	return call;
 }

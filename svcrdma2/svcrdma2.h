@@ -496,7 +496,6 @@ enum {
 	SVC2_F_BUSY,		/* more credits would be used */
 	SVC2_F_RESIZING,	/* Receives get larger, not announced yet */
 	SVC2_F_CHANGED,		/* see svc2_sizes_changed() */
-	SVC2_F_ARRIVED,		/* the receive CQ is to be polled */
 };
 
 /* A connection */
@@ -592,6 +591,8 @@ struct svc2_xprt {
 	 * the thread that has XPT_BUSY
 	 */
 	struct llist_head	sp_arrived ____cacheline_aligned_in_smp;
+	bool			sp_event;	/* of the receive CQ: poll it */
+	unsigned long		sp_event_at;	/* if sp_props_busy, in jiffies */
 	struct list_head	sp_recv_q;
 	unsigned int		sp_received;	/* messages; by receive CQ */
 	spinlock_t		sp_recv_lock;	/* guards the next four */

@@ -222,8 +222,7 @@ static void svc2_not_established(struct work_struct *work)
 	struct svc2_xprt *sp = container_of(to_delayed_work(work),
 					    struct svc2_xprt, sp_deadline);
 
-	if (!READ_ONCE(sp->sp_received) &&
-	    !test_bit(SVC2_F_ARRIVED, &sp->sp_flags))
+	if (!READ_ONCE(sp->sp_received) && !READ_ONCE(sp->sp_event))
 		svc2_close(sp, RPCRDMA2_LOSS_UNREACHABLE);
 }
 
