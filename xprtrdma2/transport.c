@@ -309,17 +309,21 @@ static void xprt2_buf_free(struct rpc_task *task)
 }
 
 /*
- * After -EAGAIN an RPC starts over as if it had never been sent, once on a
- * connection (S45). It requests a new credit: the server may grant fewer now.
+ * An answered RPC starts over as if it had never been sent, once on a
+ * connection (S45): after -EAGAIN, or when the RPC layer cannot use the Reply.
+ * It requests a new credit: the server may grant fewer now. It has none from
+ * before it is queued: in the queue, messages with a credit come first.
  */
 static void xprt2_begin_again(struct xprt2_req *req)
 {
 	struct rpc_rqst *rqst = &req->rq2_slot;
 
-	if (likely(req->rq2_status != -EAGAIN))
+	if (likely(!req->rq2_reply))
 		return;
-	xprt2_drop_reply(req);
-	WRITE_ONCE(req->rq2_status, 0);
+	if (req->rq2_status == -EAGAIN) {
+		xprt2_drop_reply(req);
+		WRITE_ONCE(req->rq2_status, 0);
+	}
 	guard(spinlock)(&rqst->rq_xprt->transport_lock);
 	xprt_release_rqst_cong(rqst->rq_task);
 }
@@ -379,21 +383,17 @@ static void xprt2_close(struct rpc_xprt *xprt)
  * RPC, and a second copy would take a credit that was not granted. The RPC
  * layer encodes an answered Call again when it cannot use the Reply, for
  * example when a context of RPCSEC_GSS expires while the server decrypts the
- * Call. That Call has given its credit back, and starts over as after -EAGAIN,
- * once on a connection (S45).
+ * Call. That Call starts over, once on a connection: xprt2_begin_again() has
+ * released its credit.
  *
  * Under XPRT_LOCKED. Return: false when the connection has to end first.
  */
 static bool xprt2_repeats(const struct xprt2_ep *ep, struct xprt2_req *req)
 {
-	struct rpc_rqst *rqst = &req->rq2_slot;
-
 	if (!req->rq2_reply || req->rq2_resent)
 		return false;
 	req->rq2_refused = ep->ep_serial;
-	rqst->rq_connect_cookie--;
-	guard(spinlock)(&rqst->rq_xprt->transport_lock);
-	xprt_release_rqst_cong(rqst->rq_task);
+	req->rq2_slot.rq_connect_cookie--;
 	return true;
 }
 
