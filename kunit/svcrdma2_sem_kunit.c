@@ -598,6 +598,8 @@ static void s16_messages_stay_in_order(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags));
 	svc2_arrived(&sp->sp_conn);
 	KUNIT_EXPECT_TRUE(test, sp->sp_event);
+	/* The other two wait for a thread, and count as of the event (2.3). */
+	sp->sp_event_at = jiffies - 10 * HZ;
 #endif
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags));
 	svc2_recv_sort(sp);
@@ -607,6 +609,9 @@ static void s16_messages_stay_in_order(struct kunit *test)
 	list_for_each_entry(at, &sp->sp_recv_q, rv_list)
 		KUNIT_EXPECT_PTR_EQ(test, at, &rv[i++]);
 	KUNIT_EXPECT_EQ(test, i, 3);
+#ifdef SVC2_THREADS_POLL
+	KUNIT_EXPECT_EQ(test, rv[4].rv_at, sp->sp_event_at);
+#endif
 	INIT_LIST_HEAD(&sp->sp_recv_q);
 	svc2_recv_sort(sp);
 	list_for_each_entry(at, &sp->sp_recv_q, rv_list)

@@ -23,11 +23,11 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	svc2_count_add(recv_bytes, wc->byte_len);
 	rv->rv_handle = wc->wc_flags & IB_WC_WITH_INVALIDATE ?
 			wc->ex.invalidate_rkey : 0;
-	rv->rv_at = jiffies;
 #ifdef SVC2_THREADS_POLL
 	/* It may have waited for a thread; the CQ was empty before the event. */
-	if (unlikely(READ_ONCE(sp->sp_props_busy)))
-		rv->rv_at = READ_ONCE(sp->sp_event_at);
+	rv->rv_at = READ_ONCE(sp->sp_event_at);
+#else
+	rv->rv_at = jiffies;
 #endif
 	WRITE_ONCE(sp->sp_received, READ_ONCE(sp->sp_received) + 1);
 	llist_add(&rv->rv_node, &sp->sp_arrived);
@@ -47,8 +47,7 @@ void svc2_arrived(struct rpcrdma2_conn *co)
 {
 	struct svc2_xprt *sp = svc2_from_conn(co);
 
-	if (unlikely(READ_ONCE(sp->sp_props_busy)))
-		WRITE_ONCE(sp->sp_event_at, jiffies);
+	WRITE_ONCE(sp->sp_event_at, jiffies);
 	WRITE_ONCE(sp->sp_event, true);
 	/* pairs with svc2_recv_take_next() */
 	smp_mb__before_atomic();

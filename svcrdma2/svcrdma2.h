@@ -592,7 +592,7 @@ struct svc2_xprt {
 	 */
 	struct llist_head	sp_arrived ____cacheline_aligned_in_smp;
 	bool			sp_event;	/* of the receive CQ: poll it */
-	unsigned long		sp_event_at;	/* if sp_props_busy, in jiffies */
+	unsigned long		sp_event_at;	/* its time, in jiffies */
 	struct list_head	sp_recv_q;
 	unsigned int		sp_received;	/* messages; by receive CQ */
 	spinlock_t		sp_recv_lock;	/* guards the next four */

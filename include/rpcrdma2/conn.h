@@ -848,7 +848,7 @@ struct rpcrdma2_rpool {
  * @rv_wr: its work request
  * @rv_len: length of the message in it
  * @rv_handle: handle that its arrival invalidated, or 0; for the owner
- * @rv_at: when its completion was handled, in jiffies; for the owner
+ * @rv_at: time from which it may have arrived, in jiffies; for the owner
  * @rv_buf: all of its memory, as one stretch (RPCRDMA2_STRETCHES); NULL if it
  *	has several pages that are not mapped
  * @rv_npages: number of its pages; changed under rp_lock, never while it is
