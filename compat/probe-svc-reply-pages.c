@@ -10,7 +10,7 @@ static inline void probe(struct svc_rqst *rqstp)
 #ifndef RPCRDMA2_PROBE_WITHOUT
 	rqstp->rq_pages_nfree = 1;
 #else
-	/* One array of pages, possibly with the number of pages in front of it */
+	/* The thread has a single array of pages, perhaps behind their number */
 	static_assert(offsetof(struct svc_rqst, rq_pages) <=
 		      offsetofend(struct svc_rqst, rq_res) + sizeof(long));
 	rqstp->rq_respages = rqstp->rq_pages;

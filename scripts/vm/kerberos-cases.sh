@@ -305,7 +305,7 @@ kerberos_expires()
 	gssd_again
 }
 
-# A user who has a context needs no KDC.
+# With a context, a user needs no KDC.
 kerberos_kdc_away()
 {
 	local name="NFSv$1, no KDC for 2 minutes" before
