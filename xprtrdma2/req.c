@@ -422,7 +422,7 @@ void xprt2_drop_reply(struct xprt2_req *req)
 {
 	if (req->rq2_reply)
 		rpcrdma2_recv_put(&req->rq2_reply->rep_recv);
-	req->rq2_reply = NULL;
+	WRITE_ONCE(req->rq2_reply, NULL);
 }
 
 /*
@@ -464,7 +464,7 @@ struct rpc_rqst *xprt2_req_claim(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	rqst = xprt2_find_rqst_locked(ep, xid);
 	if (rqst) {
 		xprt_pin_rqst(rqst);
-		xprt2_rqst_to_req(rqst)->rq2_reply = rep;
+		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_reply, rep);
 		rep->rep_rqst = rqst;
 	}
 	return rqst;
@@ -696,7 +696,7 @@ void xprt2_abandon_reply(struct xprt2_rep *rep)
 	spin_lock(&xp->xp_xprt.queue_lock);
 	if (rep->rep_status != -EAGAIN)
 		WRITE_ONCE(req->rq2_status, rep->rep_status);
-	req->rq2_reply = NULL;
+	WRITE_ONCE(req->rq2_reply, NULL);
 	rep->rep_rqst = NULL;
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xp->xp_xprt.queue_lock);
