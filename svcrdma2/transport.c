@@ -216,13 +216,16 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* Work. Any message proves that the peer has the server's answer. */
+/*
+ * Work. Any message proves that the peer has the server's answer. Where threads
+ * poll the receive CQ, sp_event_at is set before a message is counted.
+ */
 static void svc2_not_established(struct work_struct *work)
 {
 	struct svc2_xprt *sp = container_of(to_delayed_work(work),
 					    struct svc2_xprt, sp_deadline);
 
-	if (!READ_ONCE(sp->sp_received) && !READ_ONCE(sp->sp_event))
+	if (!READ_ONCE(sp->sp_received) && !READ_ONCE(sp->sp_event_at))
 		svc2_close(sp, RPCRDMA2_LOSS_UNREACHABLE);
 }
 
