@@ -137,6 +137,9 @@ static void xprt2_connect_worker(struct work_struct *work)
 		xprt->stat.connect_time += (long)jiffies -
 					   xprt->stat.connect_start;
 		xprt_set_connected(xprt);
+		if (xp->xp_idle_timeout)
+			mod_delayed_work(xprt2_wq, &xp->xp_idle_work,
+					 xp->xp_idle_timeout);
 		ret = -EAGAIN;
 	}
 	/*
@@ -147,6 +150,34 @@ static void xprt2_connect_worker(struct work_struct *work)
 	xprt_unlock_connect(xprt, xp);
 	current_restore_flags(pflags, PF_MEMALLOC);
 	memalloc_nofs_restore(nofs);
+}
+
+/*
+ * Close a connection that had no RPC for xp_idle_timeout. The RPC layer's own
+ * timer is off, because each RPC would stop it and start it again; last_used is
+ * the end of the last RPC without it, too. An RPC in flight has a credit. Only
+ * the RPC layer's work, which closes the connection, wakes a task that waits
+ * for XPRT_LOCKED to destroy the transport.
+ */
+static void xprt2_idle_worker(struct work_struct *work)
+{
+	struct xprt2_xprt *xp = container_of(work, struct xprt2_xprt,
+					     xp_idle_work.work);
+	struct rpc_xprt *xprt = &xp->xp_xprt;
+	unsigned long wait = xp->xp_idle_timeout, idle = 0;
+
+	if (!xprt_connected(xprt))
+		return;
+	guard(spinlock)(&xprt->transport_lock);
+	if (xprt->cong == xp->xp_kept * RPC_CWNDSCALE)
+		idle = jiffies - xprt->last_used;
+	if (idle < wait) {
+		wait -= idle;
+	} else if (!test_and_set_bit(XPRT_LOCKED, &xprt->state)) {
+		queue_work(xprtiod_workqueue, &xprt->task_cleanup);
+		return;
+	}
+	queue_delayed_work(xprt2_wq, &xp->xp_idle_work, wait);
 }
 
 static void xprt2_init_xprt(struct rpc_xprt *xprt, const struct xprt_create *args)
@@ -165,7 +196,6 @@ static void xprt2_init_xprt(struct rpc_xprt *xprt, const struct xprt_create *arg
 	xprt->max_reconnect_timeout = xprt2_default_timeout.to_maxval;
 	xprt->bind_timeout = XPRT2_BIND_TIMEOUT;
 	xprt->reestablish_timeout = 0;
-	xprt->idle_timeout = XPRT2_IDLE_TIMEOUT;
 	xprt->max_payload = XPRT2_MAX_PAYLOAD;
 }
 
@@ -207,6 +237,9 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 
 	xp = xprt2_from_xprt(xprt);
 	INIT_DELAYED_WORK(&xp->xp_connect_work, xprt2_connect_worker);
+	INIT_DELAYED_WORK(&xp->xp_idle_work, xprt2_idle_worker);
+	if (!(args->flags & XPRT_CREATE_NO_IDLE_TIMEOUT))
+		xp->xp_idle_timeout = XPRT2_IDLE_TIMEOUT;
 	mutex_init(&xp->xp_fence_mutex);
 	spin_lock_init(&xp->xp_req_lock);
 	INIT_LIST_HEAD(&xp->xp_all_reqs);
@@ -566,6 +599,7 @@ static void xprt2_destroy(struct rpc_xprt *xprt)
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 
 	cancel_delayed_work_sync(&xp->xp_connect_work);
+	cancel_delayed_work_sync(&xp->xp_idle_work);
 	xprt2_ep_disconnect(xp);
 	xprt2_free(xp);
 }

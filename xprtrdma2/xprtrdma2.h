@@ -569,6 +569,8 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_ep: the connection, or NULL; changed with XPRT_LOCKED and @xp_fence_mutex
  *	held
  * @xp_connect_work: connect worker
+ * @xp_idle_work: closes an idle connection: xprt2_idle_worker()
+ * @xp_idle_timeout: time without an RPC until then, in jiffies; 0 for ever
  * @xp_past: how the last connection went, if it is over. Connect
  * @xp_brief: losses in a row: see xprt2_judge_past(). Connect
  * @xp_timed_out: an RPC's timeout ends the connection. ->timer, and connect
@@ -619,6 +621,8 @@ struct xprt2_xprt {
 	struct rpc_xprt		xp_xprt;
 	struct xprt2_ep		*xp_ep;
 	struct delayed_work	xp_connect_work;
+	struct delayed_work	xp_idle_work;
+	unsigned long		xp_idle_timeout;
 	enum xprt2_past		xp_past;
 	unsigned int		xp_brief;
 	bool			xp_timed_out;
