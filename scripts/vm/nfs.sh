@@ -178,13 +178,15 @@ server_restart()
 	listen_on "$1"
 }
 
+# The daemons have ended when it returns: a second rpcbind does not start beside the first.
 server_down()
 {
+	local daemons='^(rpc\.mountd|rpc\.statd|rpcbind)$'
+
 	rpc.nfsd 0
 	exportfs -ua
-	pkill rpc.mountd
-	pkill rpc.statd
-	pkill rpcbind
+	pkill "$daemons"
+	timeout 30 pidwait "$daemons"
 	umount /proc/fs/nfsd
 	umount "$export_dir"
 }
