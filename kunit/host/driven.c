@@ -5,11 +5,16 @@
  */
 #include <rpcrdma2/chunks.h>
 #include <rpcrdma2/conn.h>
+#include <rpcrdma2/fault.h>
 
 #include "../../rpcrdma2/core.h"
 #include "../../svcrdma2/svcrdma2.h"
 
 struct workqueue_struct *rpcrdma2_wq;
+
+struct fault_attr rpcrdma2_faults[] = {
+	[0 ... RPCRDMA2_NFAULTS - 1] = FAULT_ATTR_INITIALIZER
+};
 
 /* A connection without regions */
 void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
