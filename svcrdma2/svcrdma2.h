@@ -842,10 +842,6 @@ extern struct xprt_class svc2_bc_class;
 int svc2_take_answer(struct svc2_xprt *sp, struct svc2_msg *answer);
 void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg);
 
-/* debug.c */
-int svc2_view_init(void);
-void svc2_view_exit(void);
-
 /* svc2_shortage_retry() for any result of an attempt, mostly 0 */
 static inline bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries,
 				  int *ret)

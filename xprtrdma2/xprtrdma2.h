@@ -791,8 +791,4 @@ void xprt2_chunked_work(struct work_struct *work);
 void xprt2_chunked_flush(struct xprt2_ep *ep);
 void xprt2_chunked_room(struct xprt2_ep *ep);
 
-/* debug.c */
-int xprt2_view_init(void);
-void xprt2_view_exit(void);
-
 #endif /* _XPRTRDMA2_H */
