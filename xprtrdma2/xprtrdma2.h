@@ -680,22 +680,18 @@ static inline void xprt2_count_error(struct xprt2_ep *ep,
 
 /* module.c */
 extern struct workqueue_struct *xprt2_wq;
+extern struct mutex xprt2_transports_lock;
+extern struct list_head xprt2_transports;
 extern struct rpcrdma2_param xprt2_param_slots;
 extern struct rpcrdma2_param xprt2_param_backward_credits;
 extern struct rpcrdma2_param xprt2_param_receive_size;
 extern struct rpcrdma2_param xprt2_param_send_size;
 extern struct rpcrdma2_param xprt2_param_backward;
 extern struct rpcrdma2_param xprt2_param_versions;
+const char *xprt2_netid(bool v6);
 
 /* transport.c */
 extern struct xprt_class xprt2_class;
-void xprt2_netid_init(void);
-void xprt2_netid_exit(void);
-struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp);
-
-#define xprt2_for_each_transport(_xp)					\
-	for ((_xp) = xprt2_next_transport(NULL); (_xp);			\
-	     (_xp) = xprt2_next_transport(_xp))
 
 /* connect.c */
 int xprt2_ep_connect(struct xprt2_xprt *xp);
