@@ -51,14 +51,11 @@ EXPORT_SYMBOL_GPL(rpcrdma2_recvs_poll);
 
 void rpcrdma2_recvs_finish(struct rpcrdma2_conn *co)
 {
-	if (co->co_ops->arrived) {
-		WRITE_ONCE(co->co_recv_polled, false);
+	if (xchg(&co->co_recv_polled, false))
 		queue_work(rpcrdma2_wq, &co->co_recv_work);
-	}
 	ib_drain_rq(rpcrdma2_conn_qp(co));
 	/* ib_drain_rq() may have polled beside it */
-	if (co->co_ops->arrived)
-		flush_work(&co->co_recv_work);
+	flush_work(&co->co_recv_work);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recvs_finish);
 
@@ -72,23 +69,23 @@ void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_init);
 
-/* A Receive CQ that its owner polls */
-static struct ib_cq *rpcrdma2_conn_create_polled(struct rpcrdma2_conn *co,
-						 unsigned int entries,
-						 unsigned int vector)
+/*
+ * The RDMA core polls the Receive CQ in its workqueue, or the owner does. Only
+ * the first kind has a handler of its own for events.
+ */
+static struct ib_cq *rpcrdma2_conn_create_recv_cq(struct rpcrdma2_conn *co,
+						  unsigned int entries,
+						  unsigned int vector)
 {
-	struct ib_cq_init_attr attr = {
-		.cqe		= entries,
-		.comp_vector	= vector,
-	};
+	bool polled = co->co_ops->arrived;
 	struct ib_cq *cq;
 
-	cq = ib_create_cq(rpcrdma2_conn_device(co), rpcrdma2_recv_event, NULL,
-			  co, &attr);
-	if (IS_ERR(cq))
+	cq = ib_alloc_cq(rpcrdma2_conn_device(co), co, entries, vector,
+			 polled ? IB_POLL_DIRECT : IB_POLL_WORKQUEUE);
+	if (!polled || IS_ERR(cq))
 		return cq;
-	cq->comp_vector = vector;
 	co->co_recv_polled = true;
+	cq->comp_handler = rpcrdma2_recv_event;
 	ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
 	return cq;
 }
@@ -101,20 +98,15 @@ static struct ib_cq *rpcrdma2_conn_create_polled(struct rpcrdma2_conn *co,
 static int rpcrdma2_conn_create_cqs(struct rpcrdma2_conn *co,
 				    const struct rpcrdma2_conn_size *size)
 {
-	struct ib_device *dev = rpcrdma2_conn_device(co);
 	struct ib_cq *cq;
 
 	/* A flush completes every entry, signaled or not. */
-	cq = ib_alloc_cq_any(dev, co, size->sends, IB_POLL_WORKQUEUE);
+	cq = ib_alloc_cq_any(rpcrdma2_conn_device(co), co, size->sends,
+			     IB_POLL_WORKQUEUE);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	co->co_send_cq = cq;
-	if (co->co_ops->arrived)
-		cq = rpcrdma2_conn_create_polled(co, size->recvs,
-						 cq->comp_vector);
-	else
-		cq = ib_alloc_cq(dev, co, size->recvs, cq->comp_vector,
-				 IB_POLL_WORKQUEUE);
+	cq = rpcrdma2_conn_create_recv_cq(co, size->recvs, cq->comp_vector);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	co->co_recv_cq = cq;
@@ -199,13 +191,10 @@ EXPORT_SYMBOL_GPL(rpcrdma2_conn_destroy_qp);
 void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
 {
 	rpcrdma2_conn_destroy_qp(co);
-	if (co->co_recv_cq && co->co_ops->arrived) {
-		/* until the CQ is gone, a late event may queue it */
-		disable_work_sync(&co->co_recv_work);
-		ib_destroy_cq(co->co_recv_cq);
-	} else if (co->co_recv_cq) {
+	/* a late event queues it no longer */
+	disable_work_sync(&co->co_recv_work);
+	if (co->co_recv_cq)
 		ib_free_cq(co->co_recv_cq);
-	}
 	if (co->co_send_cq)
 		ib_free_cq(co->co_send_cq);
 	if (co->co_pd)
