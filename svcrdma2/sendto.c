@@ -536,7 +536,7 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 	if (writes)
 		first = rpcrdma2_rw_chain(&sp->sp_conn, &tx->tx_rw, NULL,
 					  &tx->tx_wr);
-	if (sc)
+	if (sc && rpcrdma2_is_exposed(&sc->sc_exposed))
 		regions = rpcrdma2_exposed_chain(&sc->sc_exposed, &first);
 	/* a Send with the last free context is signaled: takers wait for it */
 	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;

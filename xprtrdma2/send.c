@@ -317,7 +317,7 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	struct rpcrdma2_post *post = xprt2_req_post(req);
 	struct ib_send_wr *first = &req->rq2_wr;
-	unsigned int count, i;
+	unsigned int count = 1, i;
 	u32 bytes = 0;
 	int ret;
 
@@ -335,7 +335,8 @@ int xprt2_send_message(struct xprt2_ep *ep, struct xprt2_req *req)
 	post->po_begin = xprt2_send_begin;
 	post->po_done = req->rq2_num_mapped ? xprt2_send_pages_done :
 					      xprt2_send_done;
-	count = 1 + rpcrdma2_exposed_chain(&req->rq2_exposed, &first);
+	if (rpcrdma2_is_exposed(&req->rq2_exposed))
+		count += rpcrdma2_exposed_chain(&req->rq2_exposed, &first);
 
 	ret = -EAGAIN;
 	if (xprt2_send_take_entries(ep, req, 2 * count - 1)) {
