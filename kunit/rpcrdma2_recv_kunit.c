@@ -2,6 +2,7 @@
 /*
  * Receives: memory, posting and completions.
  */
+#include "../rpcrdma2/core.h"
 #include "fault_once.h"
 #include "recv_queue.h"
 
@@ -372,6 +373,148 @@ static void drained(struct kunit *test)
 	close_queue(test, q);
 }
 
+/**
+ * struct polled - a Receive Queue whose owner polls the CQ
+ * @q: the queue
+ * @waiting: completions in the CQ
+ * @missed: the next request for an event finds completions in the CQ
+ * @requests: requests for an event
+ * @flags: flags of the last one
+ * @arrivals: calls of ->arrived
+ * @drains: drains of the Receive Queue
+ */
+struct polled {
+	struct queue		*q;
+	unsigned int		waiting;
+	bool			missed;
+	unsigned int		requests;
+	enum ib_cq_notify_flags	flags;
+	unsigned int		arrivals;
+	unsigned int		drains;
+};
+
+/* The fake device has no place for it. */
+static struct polled polled;
+
+static int fake_poll(struct ib_cq *cq, int num, struct ib_wc *wc)
+{
+	struct queue *q = polled.q;
+	int n;
+
+	for (n = 0; n < num && polled.waiting; n++) {
+		wc[n] = (struct ib_wc){ .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV,
+					.byte_len = 100 };
+		wc[n].wr_cqe = q->posted[--q->nposted]->rv_wr.wr_cqe;
+		polled.waiting--;
+	}
+	return n;
+}
+
+static int fake_notify(struct ib_cq *cq, enum ib_cq_notify_flags flags)
+{
+	bool missed = polled.missed;
+
+	polled.requests++;
+	polled.flags = flags;
+	polled.missed = false;
+	return missed;
+}
+
+static void arrived(struct rpcrdma2_conn *co)
+{
+	polled.arrivals++;
+}
+
+static void polled_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
+			    const struct ib_wc *wc)
+{
+	polled.q->messages++;
+	rpcrdma2_recv_put(rv);
+}
+
+static void polled_drain(struct ib_qp *qp)
+{
+	polled.drains++;
+}
+
+static const struct rpcrdma2_conn_ops polled_ops = {
+	.lost		= lost,
+	.received	= polled_received,
+	.arrived	= arrived,
+};
+
+static struct queue *open_polled(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 8, 1);
+
+	polled = (struct polled){ .q = q };
+	q->device.ops.poll_cq = fake_poll;
+	q->device.ops.req_notify_cq = fake_notify;
+	q->device.ops.drain_rq = polled_drain;
+	q->cq.device = &q->device;
+	q->qp.recv_cq = &q->cq;
+	q->co.co_ops = &polled_ops;
+	q->co.co_recv_cq = &q->cq;
+	q->co.co_recv_polled = true;
+	return q;
+}
+
+/* The result is true if there may be more completions; otherwise the next one is an event. */
+static void polled_by_owner(struct kunit *test)
+{
+	struct queue *q = open_polled(test);
+
+	KUNIT_ASSERT_EQ(test, post(q, 5), 5);
+	polled.waiting = 3;
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_recvs_poll(&q->co, 2));
+	KUNIT_EXPECT_EQ(test, q->messages, 2);
+	KUNIT_EXPECT_EQ(test, polled.requests, 0);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_recvs_poll(&q->co, 2));
+	KUNIT_EXPECT_EQ(test, q->messages, 3);
+	KUNIT_EXPECT_EQ(test, polled.requests, 1);
+	KUNIT_EXPECT_EQ(test, polled.flags, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS);
+	polled.missed = true;
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_recvs_poll(&q->co, 2));
+	KUNIT_EXPECT_EQ(test, polled.requests, 2);
+	rpcrdma2_recv_event(&q->cq, &q->co);
+	KUNIT_EXPECT_EQ(test, polled.arrivals, 1);
+	close_queue(test, q);
+}
+
+/* When the owner polls no longer, work handles the messages, and those of later events. */
+static void polled_to_the_end(struct kunit *test)
+{
+	struct queue *q = open_polled(test);
+
+	KUNIT_ASSERT_EQ(test, post(q, 5), 5);
+	polled.waiting = 2;
+	polled.missed = true;
+	rpcrdma2_recvs_finish(&q->co);
+	KUNIT_EXPECT_EQ(test, q->messages, 2);
+	KUNIT_EXPECT_EQ(test, polled.requests, 2);
+	KUNIT_EXPECT_EQ(test, polled.drains, 1);
+	polled.waiting = 1;
+	rpcrdma2_recv_event(&q->cq, &q->co);
+	KUNIT_EXPECT_TRUE(test, flush_work(&q->co.co_recv_work) || !polled.waiting);
+	KUNIT_EXPECT_EQ(test, q->messages, 3);
+	KUNIT_EXPECT_EQ(test, polled.arrivals, 0);
+	close_queue(test, q);
+}
+
+/* The RDMA core polls: there is no work. */
+static void polled_by_the_rdma_core(struct kunit *test)
+{
+	struct queue *q = open_polled(test);
+
+	q->co.co_recv_polled = false;
+	polled.waiting = 1;
+	rpcrdma2_recvs_finish(&q->co);
+	KUNIT_EXPECT_EQ(test, polled.drains, 1);
+	KUNIT_EXPECT_EQ(test, q->messages, 0);
+	KUNIT_EXPECT_EQ(test, polled.requests, 0);
+	close_queue(test, q);
+}
+
 /* At the limit of the pool, the queue stays short until a Receive is released. */
 static void refills_up_to_the_limit(struct kunit *test)
 {
@@ -663,6 +806,9 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(refills_up_to_the_limit),
 	KUNIT_CASE(refills_after_shortage),
 	KUNIT_CASE(drained),
+	KUNIT_CASE(polled_by_owner),
+	KUNIT_CASE(polled_to_the_end),
+	KUNIT_CASE(polled_by_the_rdma_core),
 	KUNIT_CASE_PARAM(completions, completion_gen_params),
 	KUNIT_CASE(refused_by_batch),
 	KUNIT_CASE(resizes_only_at_repost),

@@ -11,54 +11,6 @@
 
 #include "core.h"
 
-/*
- * A Receive CQ that its owner polls, until the end of the connection: then
- * co_recv_work does.
- */
-
-/* Completions that the work handles before it lets others run */
-#define RPCRDMA2_POLL_MOST	64
-
-static void rpcrdma2_recv_work(struct work_struct *work)
-{
-	struct rpcrdma2_conn *co = container_of(work, struct rpcrdma2_conn,
-						co_recv_work);
-
-	while (rpcrdma2_recvs_poll(co, RPCRDMA2_POLL_MOST))
-		cond_resched();
-}
-
-/* Any context: drivers call it, some with interrupts disabled. */
-static void rpcrdma2_recv_event(struct ib_cq *cq, void *context)
-{
-	struct rpcrdma2_conn *co = context;
-
-	if (likely(READ_ONCE(co->co_recv_polled)))
-		co->co_ops->arrived(co);
-	else
-		queue_work(rpcrdma2_wq, &co->co_recv_work);
-}
-
-bool rpcrdma2_recvs_poll(struct rpcrdma2_conn *co, unsigned int most)
-{
-	struct ib_cq *cq = co->co_recv_cq;
-
-	return ib_process_cq_direct(cq, most) >= (int)most ||
-	       ib_req_notify_cq(cq, IB_CQ_NEXT_COMP |
-				    IB_CQ_REPORT_MISSED_EVENTS) > 0;
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_recvs_poll);
-
-void rpcrdma2_recvs_finish(struct rpcrdma2_conn *co)
-{
-	if (xchg(&co->co_recv_polled, false))
-		queue_work(rpcrdma2_wq, &co->co_recv_work);
-	ib_drain_rq(rpcrdma2_conn_qp(co));
-	/* ib_drain_rq() may have polled beside it */
-	flush_work(&co->co_recv_work);
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_recvs_finish);
-
 void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 			const struct rpcrdma2_conn_ops *ops)
 {

@@ -10,10 +10,16 @@
 #include <rpcrdma2/props.h>
 #include <rpcrdma2/wire.h>
 
+struct ib_cq;
+struct work_struct;
 struct workqueue_struct;
 
 /* module.c */
 extern struct workqueue_struct *rpcrdma2_wq;
+
+/* queue.c: the Receive CQ of an owner that polls it, see rpcrdma2_recvs_poll() */
+void rpcrdma2_recv_work(struct work_struct *work);
+void rpcrdma2_recv_event(struct ib_cq *cq, void *context);
 
 /* rw.c */
 int rpcrdma2_rw_start(void);

@@ -22,6 +22,7 @@ void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 {
 	memset(co, 0, sizeof(*co));
 	co->co_ops = ops;
+	INIT_WORK(&co->co_recv_work, rpcrdma2_recv_work);
 	rpcrdma2_sq_init(co);
 }
 

@@ -79,6 +79,26 @@ bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
 	return was;
 }
 
+bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
+{
+	if (work->queued)
+		return false;
+	work->queued = true;
+	host_account(1);
+	return true;
+}
+
+bool flush_work(struct work_struct *work)
+{
+	might_sleep();
+	if (!work->queued)
+		return false;
+	work->queued = false;
+	host_account(-1);
+	work->func(work);
+	return true;
+}
+
 bool flush_delayed_work(struct delayed_work *dwork)
 {
 	if (!cancel_delayed_work_sync(dwork))

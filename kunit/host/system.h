@@ -356,9 +356,17 @@ extern unsigned long jiffies;
 struct workqueue_struct;
 extern struct workqueue_struct *const system_percpu_wq;
 
+/* Work runs when it is flushed. */
 struct work_struct {
 	void		(*func)(struct work_struct *work);
+	bool		queued;
 };
+
+#define INIT_WORK(work, run)	(*(work) = (struct work_struct){ .func = (run) })
+#define cond_resched()		might_sleep()
+
+bool queue_work(struct workqueue_struct *wq, struct work_struct *work);
+bool flush_work(struct work_struct *work);
 
 struct delayed_work {
 	struct work_struct	work;

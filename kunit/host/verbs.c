@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * DMA mappings.
+ * DMA mappings, and the poll of a CQ.
  */
 #include "verbs.h"
 
@@ -122,4 +122,16 @@ int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 			must_not((*find(dev, at->sg_list[i].addr,
 					DMA_FROM_DEVICE))->is_cpus);
 	return qp->device->ops.post_recv(qp, wr, bad);
+}
+
+int ib_process_cq_direct(struct ib_cq *cq, int budget)
+{
+	struct ib_wc wc;
+	int n = 0;
+
+	while (n < budget && cq->device->ops.poll_cq(cq, 1, &wc) > 0) {
+		wc.wr_cqe->done(cq, &wc);
+		n++;
+	}
+	return n;
 }

@@ -75,8 +75,15 @@ enum ib_send_flags {
 	IB_SEND_SIGNALED	= 1 << 1,
 };
 
+enum ib_cq_notify_flags {
+	IB_CQ_SOLICITED			= 1 << 0,
+	IB_CQ_NEXT_COMP			= 1 << 1,
+	IB_CQ_REPORT_MISSED_EVENTS	= 1 << 2,
+};
+
 struct ib_cq {
-	void	*cq_context;
+	struct ib_device	*device;
+	void			*cq_context;
 };
 
 struct ib_wc;
@@ -141,6 +148,10 @@ struct ib_device {
 				     const struct ib_recv_wr **bad);
 		void	(*drain_sq)(struct ib_qp *qp);
 		void	(*drain_rq)(struct ib_qp *qp);
+		int	(*poll_cq)(struct ib_cq *cq, int num,
+				   struct ib_wc *wc);
+		int	(*req_notify_cq)(struct ib_cq *cq,
+					 enum ib_cq_notify_flags flags);
 	} ops;
 };
 
@@ -158,9 +169,12 @@ struct ib_pd {
 #define ib_post_send(qp, wr, bad)	((qp)->device->ops.post_send(qp, wr, bad))
 #define ib_drain_sq(qp)			((qp)->device->ops.drain_sq(qp))
 #define ib_drain_rq(qp)			((qp)->device->ops.drain_rq(qp))
+#define ib_req_notify_cq(cq, flags)	((cq)->device->ops.req_notify_cq(cq, flags))
 #define ib_uses_virt_dma(dev)		(!(dev)->dma_device)
 #define ib_dma_mapping_error(dev, addr)	(!(addr))
 
+/* Return: number of completions handled, at most @budget. */
+int ib_process_cq_direct(struct ib_cq *cq, int budget);
 int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 		 const struct ib_recv_wr **bad);
 /* A page without a mapping belongs to the CPU. */
