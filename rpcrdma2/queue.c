@@ -676,6 +676,12 @@ EXPORT_SYMBOL_GPL(rpcrdma2_recvs_drain);
 /* Completions that the work handles before it lets others run */
 #define RPCRDMA2_POLL_MOST	64
 
+/**
+ * rpcrdma2_recv_work - co_recv_work: poll when the owner does so no longer
+ * @work: co_recv_work
+ *
+ * Context: workqueue.
+ */
 void rpcrdma2_recv_work(struct work_struct *work)
 {
 	struct rpcrdma2_conn *co = container_of(work, struct rpcrdma2_conn,
@@ -685,7 +691,13 @@ void rpcrdma2_recv_work(struct work_struct *work)
 		cond_resched();
 }
 
-/* Any context: drivers call it, some with interrupts disabled. */
+/**
+ * rpcrdma2_recv_event - handle an event of a Receive CQ that the owner polls
+ * @cq: the CQ
+ * @context: the connection
+ *
+ * Context: any; drivers call it, some with interrupts disabled.
+ */
 void rpcrdma2_recv_event(struct ib_cq *cq, void *context)
 {
 	struct rpcrdma2_conn *co = context;

@@ -343,6 +343,8 @@ static void __exit xprt2_netid_exit(void)
  * @v6: over IPv6
  *
  * Context: the task that creates the transport.
+ * Return: the name in the mount option, if that is known to be rdma2 or rdma26;
+ * else rdma or rdma6.
  */
 const char *xprt2_netid(bool v6)
 {
