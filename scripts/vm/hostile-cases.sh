@@ -85,7 +85,7 @@ hostile_server()
 	local options=$1
 
 	shift
-	all_apply=1 tester "" --server --trigger \
+	all_apply=1 tester "" --server --actions --trigger \
 		"$VM_TOP/scripts/vm/work.sh $addr4 $export_dir $options" \
 		"$addr4" $((next_port += 100)) "$@" || failed=1
 	rm -rf "${export_dir:?}"/*

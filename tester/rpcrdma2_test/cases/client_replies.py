@@ -6,10 +6,11 @@ error; it then works with files again, on the same mount.
 
 import dataclasses
 
-from .. import rpc
+from .. import rpc, wire
 from ..endpoint import Lost
+from ..many import serves
 from ..registry import NotApplicable, case, check
-from ..wire import NOMSG, REPLY, Rpc, Segment, u32
+from ..wire import NOMSG, REPLY, Prop, Rpc, Segment, u32
 
 RESULTS = 24                        # offset of the results in an RPC Reply
 HALF = 0x80000000                   # half of the range of 32 bits
@@ -254,6 +255,13 @@ def cut_in_a_word(t):
     unreadable(t, inline_read, lambda r: r.inline(r.head + 2))
 
 
+def denial(call, grant):
+    """Returns a Reply with AUTH_BADCRED."""
+    body = b''.join(u32(word) for word in (call.number, 1, 1, 1, 1))
+    unused = [[dataclasses.replace(s, length=0) for s in c] for c in call.writes]
+    return Rpc(call.number, body, 2, grant, direction=REPLY).but(writes=unused)
+
+
 @case('E-20', plays='server', kept=True)
 def each_call_is_denied_once(t):
     """
@@ -269,12 +277,72 @@ def each_call_is_denied_once(t):
     call = t.work(wanted)
     while call is not None:
         denied.add(call.number)
-        body = b''.join(u32(word) for word in (call.number, 1, 1, 1, 1))
-        unused = [[dataclasses.replace(s, length=0) for s in c] for c in call.writes]
-        t.send(Rpc(call.number, body, 2, t.grant, direction=REPLY).but(writes=unused))
+        t.send(denial(call, t.grant))
         call = t.serve(wanted, 20)
     check(len(denied) > 10, f'{len(denied)} Calls only')
     t.succeeds()
+
+
+class Denier:
+    """Manners of a server that grants two credits, and one while it denies two Calls"""
+
+    def __init__(self, c):
+        self.c, self.held, self.denied, self.again = c, [], [], 2
+        c.grant = 2
+
+    def __call__(self, c, message):
+        if not isinstance(message, Rpc):
+            return serves(c, message)
+        if message.number in self.denied[-2:]:
+            self.again += 1
+            c.grant = self.again
+        elif self.again == 2:
+            self.held.append(message)
+            return None
+        return c.answer(message)
+
+    def deny(self):
+        """
+        Denies the two held Calls, and leaves one credit.
+
+        Before that, a grant of two wakes a task that waits for a credit. The RPC layer of
+        Linux reserves the connection for this task, so that both Calls are queued before one
+        of them is sent again.
+        """
+        self.denied += [call.number for call in self.held]
+        denials = [denial(call, 1) for call in self.held]
+        grants = [wire.connprop(self.c.xid(), [Prop(wire.RBSIZ, self.c.own)], [0], credit=n)
+                  for n in (2, 1)]
+        self.held, self.again, self.c.grant = [], 0, 1
+        self.c.send(*denials, *grants)
+
+    def answer(self):
+        """Answers the held Calls."""
+        for call in self.held:
+            self.c.answer(call)
+        self.held = []
+
+
+@case('E-20 B-04 S26', plays='server', many=True)
+def denied_while_the_grant_falls(t):
+    """Of two Calls that are denied together with a grant of 1, each comes again"""
+    t.up()
+    t.does('mount', 'work')
+    manners = t.manners = Denier(t.connections[0])
+    works = [t.begin('work') for _ in range(6)]
+    while any(work.poll() is None for work in works):
+        if not t.attend(0.1, lambda: len(manners.held) == 2):
+            manners.answer()
+            continue
+        manners.deny()
+        check(t.attend(10, lambda: manners.again == 2),
+              f'of pair {len(manners.denied) // 2}, {manners.again} came again')
+    check(len(manners.denied) > 20, f'{len(manners.denied)} Calls only')
+    for work in works:
+        check(t.ends(work) == 0, f'the work ends with {work.returncode}')
+    t.manners = serves
+    t.does('work', 'unmount')
+    check(len(t.times) == 1, f'{len(t.times)} connections')
 
 
 # Data in the Reply chunk
