@@ -305,12 +305,21 @@ kerberos_expires()
 	gssd_again
 }
 
+# no_connections: succeeds when neither end has a connection. The last umount returns before
+# the connection ends, and both ends count that as a disconnect: the client as "ended by its
+# owner".
+no_connections()
+{
+	! grep -q . "$client_view" && ! grep -qvE ' state=(ended|refused) ' "$server_view"
+}
+
 # With a context, a user needs no KDC.
 kerberos_kdc_away()
 {
 	local name="NFSv$1, no KDC for 2 minutes" before
 	local -x LOAD_THINK=20000
 
+	check "$name: no earlier connection" await no_connections
 	check "$name: mount" mount_nfs "$proto" "$1" /mnt sec=krb5p || return
 	mkdir -m 1777 "$export_dir/users"
 	check "$name: kinit" ticket bob bob
@@ -342,6 +351,7 @@ kerberos_expires_away()
 {
 	local name="NFSv$1, contexts expire without a KDC" before
 
+	check "$name: no earlier connection" await no_connections
 	check "$name: lifetime" lifetime "20 seconds"
 	gssd_again
 	check "$name: mount" mount_nfs "$proto" "$1" /mnt sec=krb5p || return
