@@ -382,6 +382,8 @@ static void drained(struct kunit *test)
  * @flags: flags of the last one
  * @arrivals: calls of ->arrived
  * @drains: drains of the Receive Queue
+ * @status: status of the completions
+ * @send_cq: CQ whose worker the end of a connection waits for
  */
 struct polled {
 	struct queue		*q;
@@ -391,6 +393,8 @@ struct polled {
 	enum ib_cq_notify_flags	flags;
 	unsigned int		arrivals;
 	unsigned int		drains;
+	enum ib_wc_status	status;
+	struct ib_cq		send_cq;
 };
 
 /* The fake device has no place for it. */
@@ -402,7 +406,7 @@ static int fake_poll(struct ib_cq *cq, int num, struct ib_wc *wc)
 	int n;
 
 	for (n = 0; n < num && polled.waiting; n++) {
-		wc[n] = (struct ib_wc){ .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV,
+		wc[n] = (struct ib_wc){ .status = polled.status, .opcode = IB_WC_RECV,
 					.byte_len = 100 };
 		wc[n].wr_cqe = q->posted[--q->nposted]->rv_wr.wr_cqe;
 		polled.waiting--;
@@ -447,7 +451,7 @@ static struct queue *open_polled(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 8, 1);
 
-	polled = (struct polled){ .q = q };
+	polled = (struct polled){ .q = q, .status = IB_WC_SUCCESS };
 	q->device.ops.poll_cq = fake_poll;
 	q->device.ops.req_notify_cq = fake_notify;
 	q->device.ops.drain_rq = polled_drain;
@@ -479,6 +483,41 @@ static void polled_by_owner(struct kunit *test)
 	rpcrdma2_recv_event(&q->cq, &q->co);
 	KUNIT_EXPECT_EQ(test, polled.arrivals, 1);
 	close_queue(test, q);
+}
+
+static void send_fails(struct work_struct *work)
+{
+	rpcrdma2_conn_lose(&polled.q->co, RPCRDMA2_LOSS_SEND);
+}
+
+/*
+ * The owner finds flushed Receives before the worker of the send CQ finds the Send that has
+ * failed. Without such a Send, the Receives are the reason.
+ */
+static void flushed_while_polled(struct kunit *test)
+{
+	struct workqueue_struct *wq = alloc_workqueue("rpcrdma2_send", WQ_MEM_RECLAIM, 0);
+	unsigned int fails;
+
+	KUNIT_ASSERT_NOT_NULL(test, wq);
+	for (fails = 0; fails < 2; fails++) {
+		struct queue *q = open_polled(test);
+
+		KUNIT_ASSERT_EQ(test, post(q, 2), 2);
+		INIT_WORK(&polled.send_cq.work, send_fails);
+		q->co.co_send_cq = &polled.send_cq;
+		if (fails)
+			queue_work(wq, &polled.send_cq.work);
+		polled.status = IB_WC_WR_FLUSH_ERR;
+		polled.waiting = 2;
+		rpcrdma2_recvs_poll(&q->co, 4);
+		flush_work(&q->co.co_recv_work);
+		KUNIT_EXPECT_EQ(test, q->losses, 1);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co),
+				fails ? RPCRDMA2_LOSS_SEND : RPCRDMA2_LOSS_RECEIVE);
+		close_queue(test, q);
+	}
+	destroy_workqueue(wq);
 }
 
 /* When the owner polls no longer, work handles the messages, and those of later events. */
@@ -807,6 +846,7 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(refills_after_shortage),
 	KUNIT_CASE(drained),
 	KUNIT_CASE(polled_by_owner),
+	KUNIT_CASE(flushed_while_polled),
 	KUNIT_CASE(polled_to_the_end),
 	KUNIT_CASE(polled_by_the_rdma_core),
 	KUNIT_CASE_PARAM(completions, completion_gen_params),

@@ -116,7 +116,11 @@ static void rpcrdma2_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		why = RPCRDMA2_LOSS_NO_MESSAGE;
 	if (unlikely(why)) {
 		rpcrdma2_recv_put(rv);
-		rpcrdma2_conn_lose(co, why);
+		if (wc->status == IB_WC_WR_FLUSH_ERR &&
+		    READ_ONCE(co->co_recv_polled))
+			queue_work(rpcrdma2_wq, &co->co_recv_work);
+		else
+			rpcrdma2_conn_lose(co, why);
 		return;
 	}
 	rv->rv_len = wc->byte_len;
@@ -671,13 +675,17 @@ EXPORT_SYMBOL_GPL(rpcrdma2_recvs_drain);
 /*
  * A Receive CQ that its owner polls, until the end of the connection: then
  * co_recv_work does.
+ *
+ * A flushed Receive follows from a failure that has a reason of its own, often
+ * in the send CQ, whose worker may run later than the owner. So co_recv_work
+ * ends the connection, after that worker.
  */
 
 /* Completions that the work handles before it lets others run */
 #define RPCRDMA2_POLL_MOST	64
 
 /**
- * rpcrdma2_recv_work - co_recv_work: poll when the owner does so no longer
+ * rpcrdma2_recv_work - co_recv_work: end the connection, or poll after its end
  * @work: co_recv_work
  *
  * Context: workqueue.
@@ -687,6 +695,11 @@ void rpcrdma2_recv_work(struct work_struct *work)
 	struct rpcrdma2_conn *co = container_of(work, struct rpcrdma2_conn,
 						co_recv_work);
 
+	if (READ_ONCE(co->co_recv_polled)) {
+		flush_work(&co->co_send_cq->work);
+		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_RECEIVE);
+		return;
+	}
 	while (rpcrdma2_recvs_poll(co, RPCRDMA2_POLL_MOST))
 		cond_resched();
 }

@@ -603,7 +603,8 @@ struct rpcrdma2_conn_ops {
  * @co_send_cq: completions of all but Receives
  * @co_recv_cq: completions of Receives
  * @co_recv_polled: the owner polls @co_recv_cq
- * @co_recv_work: polls @co_recv_cq when it does so no longer
+ * @co_recv_work: polls @co_recv_cq when it does so no longer; until then, ends a
+ *	connection whose Receives are flushed
  * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 if the device
  *	does not need them
  * @co_rw_pages: most pages of a part that is read, 0 for no limit
