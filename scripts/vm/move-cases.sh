@@ -29,14 +29,6 @@ without_rpcs()
 	expect "$name: over a new connection, without an error" "c_connects == 1 &&
 		s_accepts == 1 && c_connect_failures == 0 && s_accept_failures == 0 &&
 		c_errors_received == 0 && c_replies_bad == 0"
-	sleep 200
-	dd if=/dev/zero of=/mnt/idle bs=4k count=1 conv=fsync status=none
-	sleep 200
-	check "$name: the time counts from the last RPC, not from the connect" \
-		[ "$(connection state)" = up ]
-	sleep 110
-	check "$name: the next connection is closed after 310 s, too" \
-		[ "$(connection state)" = down ]
 	check "$name: umount" umount_all
 }
 
