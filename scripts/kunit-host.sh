@@ -27,18 +27,28 @@ done
 
 need_packages gcc libc6-dev make
 out=$(host_dir)
+# The sanitizers' libraries do not run under an emulator.
+emulated='SANITIZE=-static -fsanitize=undefined -fsanitize-undefined-trap-on-error'
 case $arch in
 '')	;;
 i386)	# 32 bit
 	need_packages "lib32gcc-$(gcc -dumpversion)-dev" libc6-dev-i386
-	build=("CC=gcc -m32 -idirafter /usr/include/$(gcc -print-multiarch)") ;;
+	cc="gcc -m32 -idirafter /usr/include/$(gcc -print-multiarch)"
+	build=("CC=$cc")
+	mkdir -p "$out-$arch"
+	echo 'int main(void) { return 0; }' | $cc -x c -o "$out-$arch/probe" - ||
+		die "gcc -m32 does not compile"
+	if ! "$out-$arch/probe" 2>/dev/null; then
+		# A kernel without IA32_EMULATION.
+		need_packages qemu-user-static
+		build+=("$emulated")
+		run=(qemu-i386-static)
+	fi ;;
 s390x)	# big endian
 	need_cross_compiler "$name-$arch" gcc-s390x-linux-gnu libc6-dev-s390x-cross ||
 		exit 0
 	need_packages qemu-user-static
-	# The sanitizers' libraries do not run under this emulator.
-	build=(CC=s390x-linux-gnu-gcc
-		"SANITIZE=-static -fsanitize=undefined -fsanitize-undefined-trap-on-error")
+	build=(CC=s390x-linux-gnu-gcc "$emulated")
 	run=(qemu-s390x-static) ;;
 *)	die "unknown architecture '$arch': i386 or s390x" ;;
 esac
