@@ -183,11 +183,11 @@ static bool rpcrdma2_recv_map_for(const struct rpcrdma2_conn *co,
 }
 
 /*
- * Adds @pages to those in use, or subtracts them if negative. With @kept it
+ * Add @pages to those in use, or subtract them if negative. A Receive that grows
  * leaves bu_kept free. Return: false if too few are left.
  */
 static bool rpcrdma2_rpool_spend(struct rpcrdma2_rpool *rp, long pages,
-				 bool kept)
+				 bool grows)
 {
 	struct rpcrdma2_budget *all = rp->rp_budget;
 	long now;
@@ -197,7 +197,7 @@ static bool rpcrdma2_rpool_spend(struct rpcrdma2_rpool *rp, long pages,
 	now = atomic_long_read(&all->bu_pages);
 	do {
 		if (pages > 0 && now + pages > READ_ONCE(all->bu_most) -
-		    (kept ? READ_ONCE(all->bu_kept) : 0))
+		    (grows ? READ_ONCE(all->bu_kept) : 0))
 			return false;
 	} while (!atomic_long_try_cmpxchg(&all->bu_pages, &now, now + pages));
 	return true;
@@ -219,7 +219,7 @@ static bool rpcrdma2_recv_new_pages(struct rpcrdma2_recv *rv, unsigned int from,
 {
 	unsigned int i;
 
-	if (!rpcrdma2_rpool_spend(rv->rv_pool, end - from, from))
+	if (!rpcrdma2_rpool_spend(rv->rv_pool, end - from, from > 0))
 		return false;
 	for (i = from; i < end; i++) {
 		rv->rv_pages[i] = alloc_pages_node(rv->rv_pool->rp_node, gfp, 0);
@@ -304,12 +304,13 @@ static bool rpcrdma2_recv_resize(struct rpcrdma2_recv *rv, unsigned int had,
 	}
 	if (n < had)
 		rpcrdma2_recv_drop_pages(rv, n, had);
+	/* for rpcrdma2_recv_sync_for_device() */
 	rv->rv_len = min_t(u32, rv->rv_len, n << PAGE_SHIFT);
 	rv->rv_wr.num_sge = n;
 	return true;
 }
 
-/* Record the number of pages. The size of the pool may change at any time. */
+/* Record the number of pages. Both comparisons need the same size of the pool. */
 static void rpcrdma2_rpool_note_pages(struct rpcrdma2_recv *rv, unsigned int n)
 {
 	struct rpcrdma2_rpool *rp = rv->rv_pool;
@@ -332,7 +333,7 @@ static void rpcrdma2_recv_fit_locked(struct rpcrdma2_recv *rv)
 		rpcrdma2_rpool_note_pages(rv, n);
 }
 
-/* Move the Receives that came back without the lock to rp_free. */
+/* Move the Receives on rp_returned to rp_free, the last one returned first. */
 static void rpcrdma2_rpool_collect_locked(struct rpcrdma2_rpool *rp)
 {
 	struct rpcrdma2_recv *rv, *next;
@@ -355,8 +356,8 @@ static void rpcrdma2_rpool_fit_free_locked(struct rpcrdma2_rpool *rp)
 }
 
 /*
- * May sleep, and the size of the pool may grow meanwhile: a Receive that
- * shrinks counts as small before it does.
+ * May sleep, and the size of the pool may grow meanwhile. So rp_small counts a
+ * Receive that shrinks by its new number of pages beforehand.
  */
 static void rpcrdma2_recv_fit_reposted(struct rpcrdma2_recv *rv)
 {
@@ -405,9 +406,9 @@ static struct rpcrdma2_recv *rpcrdma2_recv_alloc(struct rpcrdma2_rpool *rp,
 }
 
 /*
- * Add a new Receive to its pool, whose size may have grown meanwhile, and which
- * may already be reported to have no smaller Receive. Return: false if this one
- * is smaller.
+ * Add a new Receive to its pool. The size of the pool may have grown since the
+ * allocation, and may already be announced. Return: false if the Receive is
+ * smaller, and was not added.
  */
 static bool rpcrdma2_recv_join(struct rpcrdma2_recv *rv)
 {
@@ -468,8 +469,8 @@ static void rpcrdma2_recv_sync_for_device(struct rpcrdma2_recv *rv)
 }
 
 /* Post the Receives on @recvs; refused Receives stay there. */
-static bool rpcrdma2_recvs_post_locked(struct rpcrdma2_conn *co,
-				       struct list_head *recvs)
+static bool rpcrdma2_recvs_post_list(struct rpcrdma2_conn *co,
+				     struct list_head *recvs)
 {
 	const struct ib_recv_wr *bad = NULL;
 	struct ib_recv_wr *first = NULL;
@@ -612,7 +613,7 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 			break;
 		list_add(&rv->rv_list, &recvs);
 	}
-	if (!n || likely(rpcrdma2_recvs_post_locked(co, &recvs)))
+	if (!n || likely(rpcrdma2_recvs_post_list(co, &recvs)))
 		return n;
 	list_for_each_entry_safe(rv, next, &recvs, rv_list) {
 		rpcrdma2_recv_put(rv);
@@ -624,9 +625,9 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 EXPORT_SYMBOL_GPL(rpcrdma2_recvs_post);
 
 /* Post the free Receives if they make a batch. Return: number posted. */
-static unsigned int rpcrdma2_recvs_post_batch(struct rpcrdma2_conn *co,
-					      struct rpcrdma2_rpool *rp,
-					      bool *taken)
+static unsigned int
+rpcrdma2_recvs_post_batch_locked(struct rpcrdma2_conn *co,
+				 struct rpcrdma2_rpool *rp, bool *taken)
 {
 	unsigned int n = 0;
 
@@ -634,7 +635,7 @@ static unsigned int rpcrdma2_recvs_post_batch(struct rpcrdma2_conn *co,
 	if (rp->rp_nfree && rp->rp_nfree >= rp->rp_batch &&
 	    !rpcrdma2_conn_is_lost(co)) {
 		n = rp->rp_nfree;
-		*taken = rpcrdma2_recvs_post_locked(co, &rp->rp_free);
+		*taken = rpcrdma2_recvs_post_list(co, &rp->rp_free);
 		rp->rp_nfree = list_count_nodes(&rp->rp_free);
 		n -= rp->rp_nfree;
 		rp->rp_posts += n;
@@ -656,7 +657,7 @@ unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 	spin_lock(&rp->rp_lock);
 	list_add(&rv->rv_list, &rp->rp_free);
 	rp->rp_nfree++;
-	n = rpcrdma2_recvs_post_batch(co, rp, &taken);
+	n = rpcrdma2_recvs_post_batch_locked(co, rp, &taken);
 	spin_unlock(&rp->rp_lock);
 	if (unlikely(!taken))
 		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
@@ -737,7 +738,7 @@ void rpcrdma2_recvs_finish(struct rpcrdma2_conn *co)
 	if (xchg(&co->co_recv_polled, false))
 		queue_work(rpcrdma2_wq, &co->co_recv_work);
 	ib_drain_rq(rpcrdma2_conn_qp(co));
-	/* ib_drain_rq() may have polled beside it */
+	/* ib_drain_rq() polls such a CQ itself, perhaps beside the work */
 	flush_work(&co->co_recv_work);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recvs_finish);
@@ -749,7 +750,7 @@ void rpcrdma2_rpool_batch(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 
 	spin_lock(&rp->rp_lock);
 	rp->rp_batch = batch;
-	rpcrdma2_recvs_post_batch(co, rp, &taken);
+	rpcrdma2_recvs_post_batch_locked(co, rp, &taken);
 	spin_unlock(&rp->rp_lock);
 	if (unlikely(!taken))
 		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
@@ -877,7 +878,7 @@ static bool rpcrdma2_sq_is_refused(const struct ib_wc *wc)
 
 static void rpcrdma2_sq_wc_front(struct ib_cq *cq, struct ib_wc *wc);
 
-/* Completions of all but the last of a chain, by rpcrdma2_sq_loss_of() */
+/* Completions of all but the last of a chain. The index is the reason. */
 static struct ib_cqe rpcrdma2_fronts[] = {
 	[RPCRDMA2_LOSS_SEND]	= { rpcrdma2_sq_wc_front },
 	[RPCRDMA2_LOSS_READ]	= { rpcrdma2_sq_wc_front },
@@ -903,7 +904,10 @@ static void rpcrdma2_sq_unlink_post(struct rpcrdma2_post *post,
 	list_move_tail(&post->po_list, done);
 }
 
-/* Owners of chains without a completion ignore @ok. */
+/*
+ * rpcrdma2_sq_drain() passes false also for unsignaled chains that succeeded:
+ * their owners ignore @ok.
+ */
 static void rpcrdma2_sq_finish(struct rpcrdma2_conn *co, struct list_head *done,
 			       unsigned int wrs, bool ok)
 {
@@ -1104,7 +1108,7 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	post->po_refused = false;
 
 	spin_lock(&sq->sq_lock);
-	/* a request for smaller Receives comes after the limit (C-034) */
+	/* no larger Send after rpcrdma2_sq_bound(), even if it was built (C-034) */
 	if (unlikely(post->po_bytes > sq->sq_send_max) ||
 	    (post->po_bytes && rpcrdma2_fault(send_max))) {
 		post->po_wrs = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Limits of connections: wakeup of threads, the address by which a peer is
- * counted, quotas for payload, wait queues for scarce resources
+ * counted, quotas for payload, wait queues for scarce resources, and the
+ * entries of the Send Queue
  */
 #include <linux/seq_file.h>
 
@@ -31,9 +32,10 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
 	smp_mb__before_atomic();
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	/*
-	 * A thread that finds both queues empty, in svc2_may_receive(), has
-	 * XPT_BUSY until it has requested a wakeup: see smp_mb__after_atomic()
-	 * in svc2_has_wspace().
+	 * Pairs with smp_mb__after_atomic() in svc2_has_wspace(): a thread that
+	 * releases the connection clears XPT_BUSY before that barrier and reads
+	 * both queues behind it. Either it finds the Call, or
+	 * svc_xprt_enqueue() below finds XPT_BUSY clear.
 	 */
 	smp_mb__after_atomic();
 	spin_unlock(&sp->sp_recv_lock);
@@ -44,7 +46,8 @@ void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call)
  * svc2_shortage_begin - note that a Call has met a shortage
  * @sp: its connection
  *
- * Return: whether its thread waits, until svc2_shortage_end(); or another does.
+ * Return: true if the caller retries, until svc2_shortage_end(); false if
+ * another thread already does.
  */
 bool svc2_shortage_begin(struct svc2_xprt *sp)
 {
@@ -87,7 +90,7 @@ void svc2_shortage_end(struct svc2_xprt *sp)
 	smp_mb__before_atomic();
 	if (!list_empty(&sp->sp_start_q))
 		set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
-	/* see svc2_msg_ready(); XPT_DATA may not have been set */
+	/* a full barrier, as in svc2_msg_ready(): set_bit() may have been skipped */
 	smp_mb();
 	spin_unlock(&sp->sp_recv_lock);
 	svc_xprt_enqueue(&sp->sp_xprt);
@@ -140,7 +143,7 @@ LIST_HEAD(svc2_conns);
  * A peer is counted by an address that it cannot choose: with iWARP the address
  * of its TCP connection, on a link its LID or MAC, and with RoCE its GID behind
  * a router. "Memory of the server" in Documentation/architecture.rst
- * has the reasons. The interface is no part of it: the peer chooses that.
+ * has the reasons. It has no scope id: the peer chooses the interface.
  */
 
 /* The request has just used the route: there is no need to wait for it. */
@@ -198,7 +201,7 @@ struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
 	if (!path || !rdma_ib_or_roce(id->device, id->port_num))
 		return address;
 	if (!sa_path_is_roce(path)) {
-		/* this port's: usually a subnet has one for all ports of hosts */
+		/* of this port: a subnet usually has one for all ports of hosts */
 		if (ib_get_cached_lmc(id->device, id->port_num, &lmc))
 			lmc = 0;
 		*link = svc2_lid_address(be32_to_cpu(sa_path_get_dlid(path)), lmc);
@@ -232,8 +235,9 @@ struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
 	(4L * (DIV_ROUND_UP(RPCSVC_MAXPAYLOAD, PAGE_SIZE) + 4))
 
 /*
- * Guards all below, every svc2_address, and every svc2_quota. sp_recv_lock
- * and locks of the RPC layer are taken under it, never the other way round.
+ * Guards the variables below, every svc2_address, and every svc2_quota.
+ * sp_recv_lock and locks of the RPC layer are taken under it, never the other
+ * way round.
  */
 static DEFINE_SPINLOCK(svc2_pages_lock);
 static LIST_HEAD(svc2_addresses);
@@ -292,8 +296,9 @@ static bool svc2_pages_must_wait(const struct svc2_xprt *sp, long more)
 }
 
 /*
- * The starved connection of an address whose turn it is, unless it waits for
- * others of the address. The Calls of a lost connection are freed with it.
+ * Take lost connections off the list: their Calls are freed with them. Return:
+ * the starved connection of an address whose turn it is, or NULL if there is
+ * none, or it waits for others of the address.
  */
 static struct svc2_xprt *svc2_pages_next_starved(struct svc2_address *ad)
 {
@@ -508,7 +513,8 @@ void svc2_address_put(struct svc2_xprt *sp)
  * svc2_pages_reserve - count pages for a Call and its Reply, or queue the Call
  * @sp: connection
  * @call: Call; sets sm_charged
- * @pages: number, sm_reply_pages included; less than half of SVC2_PAGES_MIN
+ * @pages: number, sm_reply_pages included; less than half of SVC2_PAGES_MIN, so
+ *	that the half of an address has room for it
  *
  * Return: 0; -EINPROGRESS when it waits, and belongs to the queue (R2).
  */
@@ -609,10 +615,11 @@ void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call)
  *
  * S46: the upcall may take minutes, and svc2_deliver() could not prevent it. So
  * the count comes back here, and the requester sends the Call again on another
- * connection. A second thread may have resumed the Call by now: its Reply is
- * counted when it exists, or has taken the Call off the list. The data of its
- * Read chunks, 64 KiB at most where decryption left none in pages, stays until
- * the upcall is over, for each of the 300 Calls that the RPC layer defers.
+ * connection. Another thread may have resumed the Call by now. If its Reply
+ * exists, svc2_pages_take() has taken the Call off the list; otherwise the Reply
+ * is counted later. The data of its Read chunks, 64 KiB at most where decryption
+ * left none in pages, stays until the upcall is over, for each of the 300 Calls
+ * that the RPC layer defers.
  */
 void svc2_pages_deferred(struct svc2_xprt *sp)
 {
@@ -693,9 +700,9 @@ int svc2_pages_show(struct seq_file *seq, void *unused)
  * messages are taken up except those that the waiters may wait for
  * (svc2_may_receive()). So small chains do not starve a large one.
  *
- * No waiter holds a resource that the completions need which serve the queue,
- * so there is always progress while the connection lives. When it is
- * lost the threads are woken, and leave; Calls are freed with the connection.
+ * Completions serve the queue, and need no resource that a waiter holds. So
+ * there is always progress while the connection lives. When it is lost the
+ * threads are woken, and leave; Calls are freed with the connection.
  *
  * Threads wait for Send Queue entries with a Reply that takes more than its
  * chunk list allows for, or was planned again (C-034); with LOCAL_INVs for a
@@ -790,7 +797,7 @@ static void svc2_sem_sleep(struct svc2_xprt *sp, struct svc2_waiter *wt)
 
 /*
  * A thread joins in front of the Calls: these leave units for threads, and the
- * peer decides how long they wait. A Call is no longer the caller's.
+ * peer decides how long they wait. A Call belongs to the queue from now on.
  */
 static void svc2_sem_join(struct svc2_xprt *sp, struct svc2_sem *sem,
 			  struct svc2_waiter *wt)
@@ -948,8 +955,9 @@ int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
 
 /*
  * True if there are no waiters, and a send context is left for a further Call
- * besides those in hand, which xpt_nr_rqsts counts. A posted Reply may count on
- * both sides until its thread releases it; then the RPC layer checks again.
+ * besides those that threads process, which xpt_nr_rqsts counts. A posted Reply
+ * may count twice, in xpt_nr_rqsts and as a context in use, until its thread
+ * releases it; then the RPC layer checks again.
  *
  * Exceptions are Calls that the waiters may wait for: a Call on sp_start_q,
  * whose RDMA Reads can begin; and, if there is a send context, a Call on
@@ -1067,7 +1075,7 @@ static unsigned int svc2_sq_sends(const struct svc2_xprt *sp)
 {
 	int sends = svc2_sem_avail(&sp->sp_tx_sem);
 
-	/* a context that was in hand is still with its thread, or is posted */
+	/* a context that a thread held is still with the thread, or is posted */
 	smp_rmb();
 	sends += atomic_read(&sp->sp_xprt.xpt_nr_rqsts) +
 		 (int)sp->sp_conn.co_sq.sq_batch;

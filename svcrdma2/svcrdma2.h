@@ -33,7 +33,7 @@
  *
  *   R1 A Receive belongs to the device from post to completion, then to
  *	sp_arrived and sp_recv_q, then to the Call found in it, until
- *	svc2_recv_put().
+ *	svc2_recv_put(), or until svc2_grant_lower() frees it.
  *   R2 A Call belongs, one after the other, to
  *	  - the svc thread that parsed it;
  *	  - a semaphore, qu_calls or sp_short_q while a resource for its RDMA
@@ -165,7 +165,7 @@ enum {
 
 /*
  * Limit on the time that a signaled chain is the oldest one on the Send Queue;
- * since its post RPCRDMA2_SQ_PATIENCE times longer. Until it is done it holds
+ * since its post RPCRDMA2_SQ_PATIENCE times as long. Until it is done it holds
  * pages, and a peer can make its device delay it without end.
  */
 #define SVC2_CHAIN_TIMEOUT	(20 * HZ)

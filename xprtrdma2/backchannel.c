@@ -41,8 +41,8 @@ static bool xprt2_give_call(struct xprt2_req *req)
 
 /*
  * Post a header, with an inline Reply if it is of a MSG. Its credit field is
- * set to the server's grant (B-07). Return as xprt2_post_backward(), or
- * -EMSGSIZE when the header is too long.
+ * set to the number of Calls that this end grants the server (B-07). Return as
+ * xprt2_post_backward(), or -EMSGSIZE when the header is too long.
  */
 static int xprt2_post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 			    struct rpcrdma2_hdr *h, bool apart)

@@ -639,8 +639,8 @@ static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
 /*
  * A message that may get no answer occupies a Call's credit (2.3), from before
  * it is sent until a message from the server shows that it has arrived; but not
- * with a server that has advertised the vendor property, because it has
- * separate Receives for such messages. @busy: rpcrdma2_exchange_busy().
+ * with a server that has announced the mark (2.6), because it has separate
+ * Receives for such messages. @busy: rpcrdma2_exchange_busy().
  */
 static inline bool
 xprt2_props_needs_credit(bool busy, const struct rpcrdma2_exchange *ex)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Requests: pools and buffers, match of a Reply, and completion of the RPC */
+/*
+ * Requests: pools and buffers, match of a Reply, completion of the RPC; fences,
+ * and the memory and credits of aborted RPCs
+ */
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
@@ -24,7 +27,7 @@ static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
 	if (!req)
 		return NULL;
 	rpcrdma2_exposed_init(&req->rq2_exposed);
-	/* A killed task waits for the fence of its Reply and has no timer. */
+	/* No RPC timer ends the wait of a killed task for this fence. */
 	req->rq2_exposed.em_fence.po_timed = true;
 	INIT_LIST_HEAD(&req->rq2_pool);
 	req->rq2_home = pool;
@@ -149,7 +152,7 @@ void xprt2_req_put(struct xprt2_req *req)
 }
 
 /**
- * xprt2_req_end_post - drop the hold when a chain is done, or was not posted
+ * xprt2_req_end_post - count a chain as done, or as not posted
  * @req: request; may be gone afterwards
  *
  * Context: any.
@@ -162,7 +165,7 @@ void xprt2_req_end_post(struct xprt2_req *req)
 }
 
 /**
- * xprt2_req_await_posts - wait until no chain of a backward request is posted
+ * xprt2_req_await_posts - wait until the Send Queue has no chain of a request
  * @req: backward request whose task is about to end
  *
  * S46: the waiting thread of the callback service serves other servers too, so
@@ -426,9 +429,10 @@ void xprt2_drop_reply(struct xprt2_req *req)
 }
 
 /*
- * An RPC waits for its Reply from before it is posted (again). A Reply that
- * comes in between, or while another one is fenced, is not for this RPC (X6).
- * xprt2_drop_reply() runs while the RPC is not queued, or rq2_ep is NULL.
+ * The RPC layer matches Replies to an RPC before it is posted (again). A Reply
+ * that comes too soon, or while the RPC is fenced for another one, is not for
+ * this RPC (X6). xprt2_drop_reply() runs while the RPC is not queued, or rq2_ep
+ * is NULL.
  */
 static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 {
@@ -488,7 +492,7 @@ bool xprt2_req_is_awaited(struct xprt2_ep *ep, u32 xid)
  * (X2), the request is pinned and owns the Receive through rq2_reply.
  */
 
-/* Bytes behind the head that have memory: xprt2_marshal_fill_sparse_pages() */
+/* Bytes of pages and tail, up to the first page that is missing (sparse) */
 static size_t xprt2_reply_room_behind_head(const struct xdr_buf *buf)
 {
 	size_t at = buf->page_base, end = at + buf->page_len;
@@ -624,7 +628,8 @@ void xprt2_wait_for_reply(struct rpc_task *task)
  * xprt2_has_error - check for an error before an RPC is sent (again)
  * @req: request
  *
- * A later error counts as one that came after the Call.
+ * An error that arrives after this check is handled as if the Call had been
+ * sent.
  *
  * Context: send path.
  * Return: true when the RPC must not be sent; xprt2_wait_for_reply() ends it.
@@ -761,7 +766,7 @@ static void xprt2_fence_count(struct xprt2_ep *ep, struct xprt2_req *req)
  */
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req)
 {
-	/* An earlier fence may have failed and returned its entries (Q2). */
+	/* An earlier fence may have failed, and has returned its entries (Q2). */
 	if (unlikely(rpcrdma2_conn_is_lost(&ep->ep_conn)))
 		return -ENOTCONN;
 	xprt2_fence_count(ep, req);
@@ -829,8 +834,8 @@ static bool xprt2_aborted_is_unanswered_locked(const struct xprt2_xprt *xp,
 }
 
 /*
- * The Reply or the end of the Send may soon come. If an aborted RPC has waited
- * until its timeout and no message arrived since, no other RPC waits for it.
+ * True while the Reply, or the end of the Send, may soon come. If an aborted RPC
+ * has waited until its timeout, no RPC waits for a Reply until a message arrives.
  */
 static bool xprt2_aborted_is_answer_due(struct xprt2_xprt *xp,
 					const struct xprt2_req *req)
@@ -936,7 +941,7 @@ void xprt2_lose_to_handle(struct xprt2_ep *ep)
  * @ep: endpoint
  * @msg: message that answers no waiting RPC
  *
- * Its RPC must have ended, even if the regions are about to be fenced.
+ * A peer may not invalidate a region of an RPC that a task waits for.
  *
  * Context: receive CQ.
  */

@@ -120,10 +120,11 @@ static void xprt2_connect_worker(struct work_struct *work)
 
 /*
  * Close a connection that had no RPC for xp_idle_timeout. The RPC layer's own
- * timer is off, because each RPC would stop it and start it again; last_used is
- * the end of the last RPC without it, too. An RPC in flight has a credit. Only
- * the RPC layer's work, which closes the connection, wakes a task that waits
- * for XPRT_LOCKED to destroy the transport.
+ * timer is off, because each RPC would stop it and start it again; without it
+ * the RPC layer still sets last_used at the end of each RPC. While an RPC is in
+ * flight, xprt->cong exceeds the kept credits. Only the RPC layer's work, which
+ * closes the connection, wakes a task that waits for XPRT_LOCKED to destroy the
+ * transport.
  */
 static void xprt2_idle_worker(struct work_struct *work)
 {

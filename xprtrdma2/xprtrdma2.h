@@ -112,8 +112,8 @@ enum {
 	XPRT2_MIN_SGE		= 4,	/* 4096 bytes may lie in two pages */
 
 	/*
-	 * Entries of each queue for ib_drain_sq() or ib_drain_rq(), one for
-	 * each drain: at teardown, in xprt2_revoke() and after a probe
+	 * Entries of each queue for ib_drain_sq() or ib_drain_rq(): drains
+	 * follow one another, so one is needed, and one is spare.
 	 */
 	XPRT2_DRAIN_WRS		= 2,
 };

@@ -46,11 +46,12 @@ struct rpcrdma2_recv;
  * the Send Queue, until po_done returns it.
  *
  * Sends are carried out in order. So a good completion retires its own chain
- * and all unsignaled chains before it, and a signaled chain in sq_batch entries
- * is enough, unless an owner needs to be called at once. Only its own
- * completion retires a signaled chain: an iWARP device completes a Send while
- * an earlier RDMA Read still runs. Fewer than sq_batch entries can linger
- * behind the last completion: the owner makes the queue larger by that number.
+ * and all unsignaled chains before it, and one signaled chain in every sq_batch
+ * entries is enough, unless an owner needs to be called at once. Only its own
+ * completion retires a signaled chain, and an owner signals each chain with an
+ * RDMA Read: an iWARP device completes a Send while an earlier RDMA Read still
+ * runs. Fewer than sq_batch entries can linger behind the last completion: the
+ * owner makes the queue larger by that number.
  *
  * A chain that fails completes with an error even if it is unsignaled, and the
  * queue is flushed behind it. Errors may come in any order, so each retires its
@@ -63,13 +64,14 @@ struct rpcrdma2_recv;
  * can have a deadline: sq_timeout after it has become the oldest chain with a
  * deadline, since it cannot overtake those before it, and in any case
  * RPCRDMA2_SQ_PATIENCE times sq_timeout after it was posted. A delayed work
- * item checks the oldest chain, the first on sq_posted. Where the owner
- * supervises most chains itself, only chains with po_timed have a deadline.
+ * item checks the first chain on sq_posted that has a deadline. Where the owner
+ * supervises most chains itself, only chains with po_timed have one.
  *
  *   Q1	A chain on sq_posted belongs to the Send Queue. po_done is called
  *	exactly once for it: by its own completion, by a later completion if
  *	it is unsignaled, or by rpcrdma2_sq_drain(). Until then only the Send
- *	Queue accesses it, under sq_lock.
+ *	Queue accesses it: po_list and po_wrs under sq_lock, the rest also in
+ *	the handler of its completion.
  *   Q2	Every entry that was taken is returned once: with its chain, by its
  *	taker, or with the region that it was reserved for. When the queue
  *	pair is destroyed, all entries that the queue was opened with are free.
@@ -126,15 +128,16 @@ struct rpcrdma2_post {
 
 /**
  * struct rpcrdma2_sq - a Send Queue
- * @sq_units: its entries that are known to be free
+ * @sq_units: its entries that are known to be free; counted without a lock
  * @sq_entries: number of entries that it was opened with
  * @sq_batch: entries for each completion, where no owner sets po_signal
  * @sq_timeout: jiffies in which a signaled chain must be done once it is the
  *	oldest; 0 for no deadline
- * @sq_all_timed: the deadline also applies to chains without po_timed
+ * @sq_all_timed: the deadline also applies to chains without po_timed; set by
+ *	rpcrdma2_sq_open()
  * @sq_overdue: the connection was lost because a chain was not done in time
- * @sq_refused: the peer's device has rejected a work request before the last of
- *	a chain that is not done yet; for the send CQ only
+ * @sq_refused: the peer's device has rejected a work request, not the last one,
+ *	of a chain that is not done yet; for the send CQ only
  * @sq_watch: checks for an overdue chain. Queued while a chain could be overdue
  * @sq_drain_mutex: held by rpcrdma2_sq_drain(): the queue has an entry for one
  * @sq_lock: guards the rest. Held over ib_post_send(): the order of @sq_posted
@@ -175,7 +178,7 @@ void rpcrdma2_sq_init(struct rpcrdma2_conn *co);
  * rpcrdma2_sq_open - set the size of the queue
  * @co: connection that nothing was posted on
  * @entries: number of entries, without those for draining the queue
- * @kept: entries of these that are reserved for control messages
+ * @kept: entries of these that only takers with @reserved get
  * @batch: entries for each completion: sq_batch
  * @timeout: deadline of a chain in jiffies, or 0: sq_timeout
  */
@@ -194,8 +197,8 @@ void rpcrdma2_sq_bound(struct rpcrdma2_conn *co, u32 bytes);
  * rpcrdma2_sq_take - take entries
  * @co: connection
  * @count: number of entries
- * @reserved: take reserved entries too, for a message that is neither Call nor
- *	Reply, or cannot wait
+ * @reserved: take reserved entries too: at the client for messages that are no
+ *	Calls, at the server for callbacks
  *
  * Return: true if the caller has the entries. Otherwise ->room is called when
  * entries are returned; perhaps before this function returns.
@@ -208,7 +211,7 @@ bool rpcrdma2_sq_take(struct rpcrdma2_conn *co, unsigned int count,
  * @co: connection
  * @count: number of entries, perhaps 0
  *
- * Context: any that ->room may be called in.
+ * Context: any in which the owner's ->room may be called.
  */
 void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
 
@@ -220,10 +223,10 @@ void rpcrdma2_sq_give(struct rpcrdma2_conn *co, unsigned int count);
  *	their completions here
  *
  * Context: process; does not sleep.
- * Return: 0 if the chain belongs to the Send Queue; the connection may have
- * been lost. -EMSGSIZE if the peer no longer has Receives of that size (C-034),
- * -ENOTCONN if the connection is lost: the chain is still the caller's, its
- * entries have been returned.
+ * Return: 0 if the chain belongs to the Send Queue; on a lost connection it is
+ * flushed. -EMSGSIZE if the peer no longer has Receives of that size (C-034),
+ * -ENOTCONN if the device has taken none of it, which loses the connection: the
+ * chain is still the caller's, its entries have been returned.
  */
 int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 		     struct ib_send_wr *first);
@@ -416,7 +419,7 @@ static inline bool rpcrdma2_is_exposed(const struct rpcrdma2_exposed *ex)
  *
  * On error the caller releases all chunks with rpcrdma2_unexpose().
  *
- * Context: process; does not sleep. Serialised for each connection.
+ * Context: process; does not sleep. Serialized for each connection.
  * Return: 0; -EAGAIN if no region is free: see rpcrdma2_regions_awaited();
  * -ENOBUFS if the memory cannot be mapped now; -EIO if no region can hold it.
  */
@@ -603,11 +606,11 @@ struct rpcrdma2_conn_ops {
  * @co_send_cq: completions of all but Receives
  * @co_recv_cq: completions of Receives
  * @co_recv_polled: the owner polls @co_recv_cq
- * @co_recv_work: polls @co_recv_cq when it does so no longer; until then, ends a
- *	connection whose Receives are flushed
+ * @co_recv_work: polls @co_recv_cq when the owner no longer does; until then,
+ *	ends a connection whose Receives are flushed
  * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 if the device
  *	does not need them
- * @co_rw_pages: most pages of a part that is read, 0 for no limit
+ * @co_rw_pages: most pages of one RDMA Read, 0 for no limit
  * @co_sq: the Send Queue
  * @co_regions: memory regions for the peer; empty on a connection that exposes
  *	no memory
@@ -724,8 +727,8 @@ void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
  * @co: connection
  * @why: reason
  *
- * This is the only way to lose a connection, for use when the state of the
- * queue pair, of a region or of the credits is no longer known.
+ * For use when the state of the queue pair, of a region or of the credits is no
+ * longer known.
  *
  * Context: any that the owner's ->lost may be called in.
  */
@@ -779,9 +782,8 @@ void rpcrdma2_end_show(struct seq_file *seq, const struct rpcrdma2_end *en);
 /**
  * struct rpcrdma2_budget - memory budget for the Receives of several pools
  * @bu_pages: pages in use
- * @bu_most: most pages, for pages that are added from now on
- * @bu_kept: pages of these that are reserved for new Receives: none is made
- *	larger with them
+ * @bu_most: limit of @bu_pages, checked when pages are added
+ * @bu_kept: part of @bu_most for new Receives: no Receive grows into it
  */
 struct rpcrdma2_budget {
 	atomic_long_t	bu_pages;
@@ -849,7 +851,7 @@ struct rpcrdma2_rpool {
  * @rv_wr: its work request
  * @rv_len: length of the message in it
  * @rv_handle: handle that its arrival invalidated, or 0; for the owner
- * @rv_at: time from which it may have arrived, in jiffies; for the owner
+ * @rv_at: earliest time at which it can have arrived, in jiffies; for the owner
  * @rv_buf: all of its memory, as one stretch (RPCRDMA2_STRETCHES); NULL if it
  *	has several pages that are not mapped
  * @rv_npages: number of its pages; changed under rp_lock, never while it is

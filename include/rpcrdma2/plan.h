@@ -373,8 +373,8 @@ u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined);
 
 /*
  * Credits. A grant on the wire is an absolute limit on the RPCs outstanding in
- * one direction; control messages neither take nor return a credit (2.3 of
- * Documentation/protocol.rst).
+ * one direction. Control messages neither take nor return a credit (2.3 of
+ * Documentation/protocol.rst), except at xprt2_props_needs_credit().
  */
 
 /*
@@ -389,7 +389,7 @@ static inline u32 rpcrdma2_receives_needed(u32 answers, u32 calls)
 /* A lockless counter for a scarce resource, such as queue entries */
 struct rpcrdma2_units {
 	atomic_t	un_free;
-	unsigned int	un_kept;	/* reserved for control messages */
+	unsigned int	un_kept;	/* reserved: rpcrdma2_sq_take() */
 	bool		un_denied;	/* a taker waits for the next return */
 };
 
