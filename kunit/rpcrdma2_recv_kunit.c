@@ -382,8 +382,6 @@ static void drained(struct kunit *test)
  * @flags: flags of the last one
  * @arrivals: calls of ->arrived
  * @drains: drains of the Receive Queue
- * @status: status of the completions
- * @send_cq: CQ whose worker the end of a connection waits for
  */
 struct polled {
 	struct queue		*q;
@@ -393,8 +391,6 @@ struct polled {
 	enum ib_cq_notify_flags	flags;
 	unsigned int		arrivals;
 	unsigned int		drains;
-	enum ib_wc_status	status;
-	struct ib_cq		send_cq;
 };
 
 /* The fake device has no place for it. */
@@ -406,7 +402,7 @@ static int fake_poll(struct ib_cq *cq, int num, struct ib_wc *wc)
 	int n;
 
 	for (n = 0; n < num && polled.waiting; n++) {
-		wc[n] = (struct ib_wc){ .status = polled.status, .opcode = IB_WC_RECV,
+		wc[n] = (struct ib_wc){ .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV,
 					.byte_len = 100 };
 		wc[n].wr_cqe = q->posted[--q->nposted]->rv_wr.wr_cqe;
 		polled.waiting--;
@@ -451,7 +447,7 @@ static struct queue *open_polled(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 8, 1);
 
-	polled = (struct polled){ .q = q, .status = IB_WC_SUCCESS };
+	polled = (struct polled){ .q = q };
 	q->device.ops.poll_cq = fake_poll;
 	q->device.ops.req_notify_cq = fake_notify;
 	q->device.ops.drain_rq = polled_drain;
@@ -483,41 +479,6 @@ static void polled_by_owner(struct kunit *test)
 	rpcrdma2_recv_event(&q->cq, &q->co);
 	KUNIT_EXPECT_EQ(test, polled.arrivals, 1);
 	close_queue(test, q);
-}
-
-static void send_fails(struct work_struct *work)
-{
-	rpcrdma2_conn_lose(&polled.q->co, RPCRDMA2_LOSS_SEND);
-}
-
-/*
- * The owner finds flushed Receives before the worker of the send CQ finds the Send that has
- * failed. Without such a Send, the Receives are the reason.
- */
-static void flushed_while_polled(struct kunit *test)
-{
-	struct workqueue_struct *wq = alloc_workqueue("rpcrdma2_send", WQ_MEM_RECLAIM, 0);
-	unsigned int fails;
-
-	KUNIT_ASSERT_NOT_NULL(test, wq);
-	for (fails = 0; fails < 2; fails++) {
-		struct queue *q = open_polled(test);
-
-		KUNIT_ASSERT_EQ(test, post(q, 2), 2);
-		INIT_WORK(&polled.send_cq.work, send_fails);
-		q->co.co_send_cq = &polled.send_cq;
-		if (fails)
-			queue_work(wq, &polled.send_cq.work);
-		polled.status = IB_WC_WR_FLUSH_ERR;
-		polled.waiting = 2;
-		rpcrdma2_recvs_poll(&q->co, 4);
-		flush_work(&q->co.co_recv_work);
-		KUNIT_EXPECT_EQ(test, q->losses, 1);
-		KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co),
-				fails ? RPCRDMA2_LOSS_SEND : RPCRDMA2_LOSS_RECEIVE);
-		close_queue(test, q);
-	}
-	destroy_workqueue(wq);
 }
 
 /* When the owner polls no longer, work handles the messages, and those of later events. */
@@ -613,7 +574,7 @@ static const struct completion_case {
 	    .byte_len = 100, .wc_flags = IB_WC_WITH_IMM },
 	  RPCRDMA2_LOSS_NO_MESSAGE },
 	{ "a flush", { .status = IB_WC_WR_FLUSH_ERR, .opcode = IB_WC_RECV,
-		       .byte_len = 100 }, RPCRDMA2_LOSS_RECEIVE },
+		       .byte_len = 100 }, RPCRDMA2_LOSS_FLUSHED },
 	{ "a message that is too long", { .status = IB_WC_LOC_LEN_ERR },
 	  RPCRDMA2_LOSS_RECEIVE },
 };
@@ -638,6 +599,37 @@ static void completions(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rv->rv_len, c->wc.byte_len);
 		rpcrdma2_recv_put(rv);
 	}
+	close_queue(test, q);
+}
+
+static const struct cause_case {
+	const char		*desc;
+	enum rpcrdma2_loss	later;
+	enum rpcrdma2_loss	why;
+} cause_cases[] = {
+	{ "a Send that failed", RPCRDMA2_LOSS_SEND, RPCRDMA2_LOSS_SEND },
+	{ "a disconnect", RPCRDMA2_LOSS_PEER, RPCRDMA2_LOSS_PEER },
+	{ "another flush", RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_FLUSHED },
+	{ "the end by the owner", RPCRDMA2_LOSS_ENDED, RPCRDMA2_LOSS_FLUSHED },
+};
+
+KUNIT_ARRAY_PARAM_DESC(cause, cause_cases, desc);
+
+/* A flush has a cause, which may be found later, in another queue. */
+static void flushed_before_its_cause(struct kunit *test)
+{
+	const struct ib_wc flush = { .status = IB_WC_WR_FLUSH_ERR, .opcode = IB_WC_RECV };
+	const struct cause_case *c = test->param_value;
+	struct queue *q = open_queue(test, 1, 2, 1);
+
+	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
+	complete_with(q, flush);
+	rpcrdma2_conn_lose(&q->co, c->later);
+	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co), c->why);
+	rpcrdma2_conn_lose(&q->co, RPCRDMA2_LOSS_READ);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co),
+			c->why == RPCRDMA2_LOSS_FLUSHED ? RPCRDMA2_LOSS_READ : c->why);
 	close_queue(test, q);
 }
 
@@ -846,10 +838,10 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(refills_after_shortage),
 	KUNIT_CASE(drained),
 	KUNIT_CASE(polled_by_owner),
-	KUNIT_CASE(flushed_while_polled),
 	KUNIT_CASE(polled_to_the_end),
 	KUNIT_CASE(polled_by_the_rdma_core),
 	KUNIT_CASE_PARAM(completions, completion_gen_params),
+	KUNIT_CASE_PARAM(flushed_before_its_cause, cause_gen_params),
 	KUNIT_CASE(refused_by_batch),
 	KUNIT_CASE(resizes_only_at_repost),
 	KUNIT_CASE(init_clears_pool),

@@ -328,6 +328,24 @@ static void failure_ends_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
 }
 
+/* A work request that was flushed is not the reason, if another queue has one. */
+static void flushed_before_its_cause(struct kunit *test)
+{
+	unsigned int failed;
+
+	for (failed = 0; failed < 2; failed++) {
+		struct queue *q = open_queue(test, 0);
+		struct chain *c = &q->c[0];
+
+		KUNIT_ASSERT_EQ(test, post(q, c, IB_WR_RDMA_WRITE, IB_WR_SEND, 2, true), 0);
+		complete_wr(q, &c->wrs[failed], IB_WC_WR_FLUSH_ERR);
+		KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_FLUSHED);
+		rpcrdma2_conn_lose(&q->co, RPCRDMA2_LOSS_RECEIVE);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co), RPCRDMA2_LOSS_RECEIVE);
+		rpcrdma2_sq_drain(&q->co);
+	}
+}
+
 static const struct refusal {
 	const char		*desc;
 	unsigned int		failed;
@@ -676,6 +694,7 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE_PARAM(failure_ends_connection, failure_gen_params),
 	KUNIT_CASE(begin_under_lock),
 	KUNIT_CASE(c034_bounds_sends),
+	KUNIT_CASE(flushed_before_its_cause),
 	KUNIT_CASE_PARAM(refused_by_peer, refusal_gen_params),
 	KUNIT_CASE(refused),
 	KUNIT_CASE(refused_in_part),

@@ -22,8 +22,9 @@ void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_init);
 
 /*
- * The RDMA core polls the Receive CQ in its workqueue, or the owner does. Only
- * the first kind has a handler of its own for events.
+ * The RDMA core polls the Receive CQ in its workqueue, or the owner does. The
+ * handler of the second kind warns of each event, so it is replaced before the
+ * CQ is armed.
  */
 static struct ib_cq *rpcrdma2_conn_create_recv_cq(struct rpcrdma2_conn *co,
 						  unsigned int entries,

@@ -38,8 +38,9 @@ void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 	if (rpcrdma2_loss_is_innocent(why))
 		atomic_set(&co->co_why, why);
-	else
-		atomic_cmpxchg(&co->co_why, RPCRDMA2_LOSS_NONE, why);
+	else if (atomic_cmpxchg(&co->co_why, RPCRDMA2_LOSS_NONE, why) ==
+		 RPCRDMA2_LOSS_FLUSHED && why != RPCRDMA2_LOSS_ENDED)
+		atomic_cmpxchg(&co->co_why, RPCRDMA2_LOSS_FLUSHED, why);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_blame);
 
@@ -53,6 +54,14 @@ void rpcrdma2_conn_lose(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 	co->co_ops->lost(co, why);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_lose);
+
+static void rpcrdma2_conn_lose_wc(struct rpcrdma2_conn *co,
+				  const struct ib_wc *wc,
+				  enum rpcrdma2_loss why)
+{
+	rpcrdma2_conn_lose(co, wc->status == IB_WC_WR_FLUSH_ERR ?
+			       RPCRDMA2_LOSS_FLUSHED : why);
+}
 
 enum rpcrdma2_loss rpcrdma2_conn_ended(const struct rpcrdma2_conn *co,
 				       struct rpcrdma2_end *en,
@@ -116,11 +125,7 @@ static void rpcrdma2_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		why = RPCRDMA2_LOSS_NO_MESSAGE;
 	if (unlikely(why)) {
 		rpcrdma2_recv_put(rv);
-		if (wc->status == IB_WC_WR_FLUSH_ERR &&
-		    READ_ONCE(co->co_recv_polled))
-			queue_work(rpcrdma2_wq, &co->co_recv_work);
-		else
-			rpcrdma2_conn_lose(co, why);
+		rpcrdma2_conn_lose_wc(co, wc, why);
 		return;
 	}
 	rv->rv_len = wc->byte_len;
@@ -676,17 +681,13 @@ EXPORT_SYMBOL_GPL(rpcrdma2_recvs_drain);
 /*
  * A Receive CQ that its owner polls, until the end of the connection: then
  * co_recv_work does.
- *
- * A flushed Receive follows from a failure that has a reason of its own, often
- * in the send CQ, whose worker may run later than the owner. So co_recv_work
- * ends the connection, after that worker.
  */
 
 /* Completions that the work handles before it lets others run */
 #define RPCRDMA2_POLL_MOST	64
 
 /**
- * rpcrdma2_recv_work - co_recv_work: end the connection, or poll after its end
+ * rpcrdma2_recv_work - co_recv_work: poll after the end of the connection
  * @work: co_recv_work
  *
  * Context: workqueue.
@@ -696,11 +697,6 @@ void rpcrdma2_recv_work(struct work_struct *work)
 	struct rpcrdma2_conn *co = container_of(work, struct rpcrdma2_conn,
 						co_recv_work);
 
-	if (READ_ONCE(co->co_recv_polled)) {
-		flush_work(&co->co_send_cq->work);
-		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_RECEIVE);
-		return;
-	}
 	while (rpcrdma2_recvs_poll(co, RPCRDMA2_POLL_MOST))
 		cond_resched();
 }
@@ -892,7 +888,7 @@ static void rpcrdma2_sq_wc_front(struct ib_cq *cq, struct ib_wc *wc)
 
 	trace_rpcrdma2_wc_front(cq, 0, wc);
 	co->co_sq.sq_refused |= rpcrdma2_sq_is_refused(wc);
-	rpcrdma2_conn_lose(co, wc->wr_cqe - rpcrdma2_fronts);
+	rpcrdma2_conn_lose_wc(co, wc, wc->wr_cqe - rpcrdma2_fronts);
 }
 
 /* Move a chain from the queue to @done and add its entries to @wrs. */
@@ -942,7 +938,8 @@ static void rpcrdma2_sq_wc_post(struct ib_cq *cq, struct ib_wc *wc)
 	if (unlikely(!ok)) {
 		post->po_refused = sq->sq_refused || rpcrdma2_sq_is_refused(wc);
 		sq->sq_refused = false;
-		rpcrdma2_conn_lose(co, rpcrdma2_sq_loss_of(post->po_opcode));
+		rpcrdma2_conn_lose_wc(co, wc,
+				      rpcrdma2_sq_loss_of(post->po_opcode));
 	}
 
 	spin_lock(&sq->sq_lock);

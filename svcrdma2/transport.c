@@ -44,15 +44,22 @@ static struct svc2_ended *svc2_conn_note_end(const struct svc2_xprt *sp)
 	return ed;
 }
 
-/* Takes a connection off the list, if it was accepted, and records its end. */
-static void svc2_conn_unlist(struct svc2_xprt *sp)
+/* Takes a connection off the list. Return: false if it was not accepted. */
+static bool svc2_conn_unlist(struct svc2_xprt *sp)
+{
+	guard(mutex)(&svc2_conns_mutex);
+	if (list_empty(&sp->sp_listed))
+		return false;
+	list_del_init(&sp->sp_listed);
+	return true;
+}
+
+/* Records the end of a connection that was accepted. */
+static void svc2_conn_ended(const struct svc2_xprt *sp)
 {
 	char what[96];
 
 	guard(mutex)(&svc2_conns_mutex);
-	if (list_empty(&sp->sp_listed))
-		return;
-	list_del_init(&sp->sp_listed);
 	snprintf(what, sizeof(what), "of client %s",
 		 sp->sp_xprt.xpt_remotebuf);
 	svc2_count_ended(rpcrdma2_conn_ended(&sp->sp_conn,
@@ -217,8 +224,8 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /*
- * Work. Any message proves that the peer has the server's answer. Where threads
- * poll the receive CQ, sp_event_at is set before a message is counted.
+ * Work. A message proves that the peer has the server's answer. Where threads
+ * poll the receive CQ, its event counts: a message is counted later.
  */
 static void svc2_not_established(struct work_struct *work)
 {
@@ -585,15 +592,19 @@ static void svc2_messages_flush(struct svc2_xprt *sp)
 static void svc2_free(struct svc_xprt *xprt)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
+	bool listed;
 
 	might_sleep();
 	trace_svc2_event(svc2_peer(sp), "free", 0);
 	/* svc2_not_established() uses the connection */
 	cancel_delayed_work_sync(&sp->sp_deadline);
-	svc2_conn_unlist(sp);
+	listed = svc2_conn_unlist(sp);
 	if (rpcrdma2_conn_qp(&sp->sp_conn)) {
 		rpcrdma2_sq_drain(&sp->sp_conn);
 		rpcrdma2_recvs_finish(&sp->sp_conn);
+		/* the queues may have had the reason of the end */
+		if (listed)
+			svc2_conn_ended(sp);
 		/* Calls of the server hold the connection (R8) */
 		WARN_ON_ONCE(rpcrdma2_regions_exposed(&sp->sp_conn));
 		rpcrdma2_regions_destroy(&sp->sp_conn);

@@ -533,6 +533,8 @@ void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex
 	_loss(DEVICE,		"device removed", true, NULL)		\
 	_loss(QP,		"queue pair failed", false,		\
 	      "see the log of the device's driver")			\
+	_loss(FLUSHED,		"queue flushed", false,			\
+	      "see the log of the device's driver, here and at the peer") \
 	_loss(RECEIVE,		"Receive failed", false,		\
 	      "the peer sent more than a Receive has, or the device failed") \
 	_loss(NO_MESSAGE,	"Receive without a message", false,	\
@@ -606,8 +608,7 @@ struct rpcrdma2_conn_ops {
  * @co_send_cq: completions of all but Receives
  * @co_recv_cq: completions of Receives
  * @co_recv_polled: the owner polls @co_recv_cq
- * @co_recv_work: polls @co_recv_cq when the owner no longer does; until then,
- *	ends a connection whose Receives are flushed
+ * @co_recv_work: polls @co_recv_cq when the owner no longer does
  * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 if the device
  *	does not need them
  * @co_rw_pages: most pages of one RDMA Read, 0 for no limit
@@ -715,8 +716,10 @@ void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co);
 /**
  * rpcrdma2_conn_blame - record why a connection is about to be lost
  * @co: connection
- * @why: reason. The first one counts, but a reason in which the peer had no
- *	part replaces it: a device that is removed flushes its queues first
+ * @why: reason. The first one counts, with two exceptions. A flush has a cause,
+ *	which may be found later, in another queue: any reason but ENDED replaces
+ *	FLUSHED. A reason in which the peer had no part replaces any: a device
+ *	that is removed breaks its queues first
  *
  * Context: any.
  */

@@ -365,9 +365,6 @@ struct work_struct {
 #define INIT_WORK(work, run)	(*(work) = (struct work_struct){ .func = (run) })
 #define cond_resched()		might_sleep()
 
-#define WQ_MEM_RECLAIM		0
-#define alloc_workqueue(name, flags, most)	((struct workqueue_struct *)(name))
-#define destroy_workqueue(wq)	((void)(wq))
 bool queue_work(struct workqueue_struct *wq, struct work_struct *work);
 bool flush_work(struct work_struct *work);
 

@@ -84,7 +84,6 @@ enum ib_cq_notify_flags {
 struct ib_cq {
 	struct ib_device	*device;
 	void			*cq_context;
-	struct work_struct	work;
 };
 
 struct ib_wc;

@@ -187,6 +187,10 @@ server_down()
 	exportfs -ua
 	pkill "$daemons"
 	timeout 30 pidwait "$daemons"
+	[ $? -ne 124 ] || {
+		echo "FAIL a daemon does not end: $(pgrep -l "$daemons" | tr '\n' ' ')"
+		failed=1
+	}
 	umount /proc/fs/nfsd
 	umount "$export_dir"
 }
