@@ -223,6 +223,8 @@ arrive()
 	case $CASE in
 	client_fallback.silence_and_an_impatient_rpc|client_fallback.version_one_is_silent)
 		options+=,timeo=40,retrans=5 ;;
+	client_hours.rpc_longer_than_the_idle_timeout)
+		options+=,timeo=6000 ;;
 	client_hours.refused|client_hours.silent|client_hours.closing|client_hours.version_two_now)
 		options+=,nconnect=2 ;;
 	client_killed.credits_of_small_rpcs)

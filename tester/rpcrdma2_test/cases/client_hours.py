@@ -197,3 +197,24 @@ def down_by_each_probe(t):
     t.up(dies)
     t.attend(200)
     has_ended(t, waiter)
+
+
+@case('', plays='server', many=True)
+def rpc_longer_than_the_idle_timeout(t):
+    """A connection with an RPC in flight is not idle"""
+    def holds(c, message):
+        held.append((c, message))
+
+    held = []
+    visited(t)
+    t.manners = holds
+    waiter = t.begin('stat absent')
+    check(t.attend(10, lambda: held), 'no RPC is out')
+    t.attend(IDLE)
+    check(len(t.times) == 1, f'{len(t.times)} connections')
+    t.manners = serves
+    for c, message in held:
+        c.answer(message)
+    t.ends(waiter)
+    t.does('unmount')
+    check(len(t.times) == 1, f'{len(t.times)} connections')
