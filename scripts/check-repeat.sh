@@ -71,8 +71,8 @@ run()
 	company=()
 	[ -s "$out/$1.verdicts.new" ] || return
 	[ "$rc" -eq 0 ] && rc=passed || rc="FAILED ($rc)"
-	printf '%3d  %-18s %4d min  %s: %s\n' "$1" "$beside" $(((SECONDS - start) / 60)) \
-		"$rc" "$(tail -n 1 "$log")" >"$out/$1.row"
+	printf '%3d  %-18s %4d min  %s: %s, %s\n' "$1" "$beside" $(((SECONDS - start) / 60)) \
+		"$rc" "$(tail -n 1 "$log")" "$(grep -o 'digest of .*' "$log")" >"$out/$1.row"
 	# An interrupted run has no verdicts file and is repeated.
 	mv "$out/$1.verdicts.new" "$out/$1.verdicts" && cat "$out/$1.row"
 }

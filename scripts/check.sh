@@ -227,15 +227,16 @@ passed=$(results '^ok ' | grep -vc ' # SKIP$')
 failed=$(results '^not ok ' | wc -l)
 skipped=$(results '^ok .* # SKIP$' | wc -l)
 results '^not ok | # SKIP$'
-# All verdicts without numbers, for check-repeat.sh
-[ -z "${VERDICTS:-}" ] || results '^(not )?ok ' | sed -E 's/[0-9]+([.][0-9]+)?/N/g' |
-	LC_ALL=C sort >"$VERDICTS"
+# All verdicts without numbers: two runs of one commit have the same digest.
+verdicts=${VERDICTS:-$work/verdicts}
+results '^(not )?ok ' | sed -E 's/[0-9]+([.][0-9]+)?/N/g' | LC_ALL=C sort >"$verdicts"
 for job in kunit-host ${queue[@]+"${queue[@]}"}; do
 	[ ! "$took/$job" -nt "$work/begun" ] || echo "$(cat "$took/$job") $job"
 done | sort -k2,2nr >"$work/took"
 say "took $((SECONDS / 60)) min $((SECONDS % 60)) s, $(awk '{ s += $2 }
 	END { print int(s / 60 + 0.5) }' "$work/took") min of a processor in the tests; most:"
 awk 'NR <= 12 { printf "# %s: %d s, %d s of a processor\n", $3, $1, $2 }' "$work/took"
+echo "# digest of all verdicts: $(sha256sum <"$verdicts" | cut -c 1-12)"
 again=$(results '^# .*: once more, in another guest$' | wc -l)
 [ "$again" -eq 0 ] || echo "# the emulator failed in $again guests, whose groups ran once more"
 if [ "${CI:-}" = true ] && [ "$skipped" -gt 0 ]; then
