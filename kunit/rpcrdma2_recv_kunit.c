@@ -604,13 +604,33 @@ static void completions(struct kunit *test)
 
 static const struct cause_case {
 	const char		*desc;
+	enum rpcrdma2_loss	first;
 	enum rpcrdma2_loss	later;
 	enum rpcrdma2_loss	why;
+	bool			iwarp;
 } cause_cases[] = {
-	{ "a Send that failed", RPCRDMA2_LOSS_SEND, RPCRDMA2_LOSS_SEND },
-	{ "a disconnect", RPCRDMA2_LOSS_PEER, RPCRDMA2_LOSS_PEER },
-	{ "another flush", RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_FLUSHED },
-	{ "the end by the owner", RPCRDMA2_LOSS_ENDED, RPCRDMA2_LOSS_FLUSHED },
+	{ "a Send that failed",
+	  RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_SEND, RPCRDMA2_LOSS_SEND },
+	{ "a Receive that was too short",
+	  RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_RECEIVE, RPCRDMA2_LOSS_RECEIVE },
+	{ "a device that was removed",
+	  RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_DEVICE, RPCRDMA2_LOSS_DEVICE },
+	{ "a flush after the cause",
+	  RPCRDMA2_LOSS_SEND, RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_SEND },
+	{ "another flush",
+	  RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_FLUSHED },
+	{ "a Reply that cannot be sent any more",
+	  RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_REPLY, RPCRDMA2_LOSS_FLUSHED },
+	{ "memory that is fenced by the loss",
+	  RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_STALLED, RPCRDMA2_LOSS_FLUSHED },
+	{ "the end by the owner",
+	  RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_ENDED, RPCRDMA2_LOSS_FLUSHED },
+	{ "a flush after the end by the owner",
+	  RPCRDMA2_LOSS_ENDED, RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_ENDED },
+	{ "the answer to a disconnect",
+	  RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_PEER, RPCRDMA2_LOSS_FLUSHED },
+	{ "the end of a TCP connection",
+	  RPCRDMA2_LOSS_FLUSHED, RPCRDMA2_LOSS_PEER, RPCRDMA2_LOSS_PEER, true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(cause, cause_cases, desc);
@@ -618,12 +638,11 @@ KUNIT_ARRAY_PARAM_DESC(cause, cause_cases, desc);
 /* A flush has a cause, which may be found later, in another queue. */
 static void flushed_before_its_cause(struct kunit *test)
 {
-	const struct ib_wc flush = { .status = IB_WC_WR_FLUSH_ERR, .opcode = IB_WC_RECV };
 	const struct cause_case *c = test->param_value;
 	struct queue *q = open_queue(test, 1, 2, 1);
 
-	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
-	complete_with(q, flush);
+	q->device.node_type = c->iwarp ? RDMA_NODE_RNIC : RDMA_NODE_IB_CA;
+	rpcrdma2_conn_lose(&q->co, c->first);
 	rpcrdma2_conn_lose(&q->co, c->later);
 	KUNIT_EXPECT_EQ(test, q->losses, 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co), c->why);

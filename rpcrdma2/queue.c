@@ -34,13 +34,39 @@ bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_loss_is_innocent);
 
+/*
+ * Whether the reason can be the cause of a flush. The others stem from the
+ * owner, often because the connection is lost already.
+ */
+static bool rpcrdma2_loss_is_cause(const struct rpcrdma2_conn *co,
+				   enum rpcrdma2_loss why)
+{
+	switch (why) {
+	case RPCRDMA2_LOSS_PEER:
+		/* The IB CM reports the end by the peer before any flush. */
+		return rpcrdma2_conn_device(co)->node_type == RDMA_NODE_RNIC;
+	case RPCRDMA2_LOSS_QP:
+	case RPCRDMA2_LOSS_RECEIVE:
+	case RPCRDMA2_LOSS_NO_MESSAGE:
+	case RPCRDMA2_LOSS_SEND:
+	case RPCRDMA2_LOSS_READ:
+	case RPCRDMA2_LOSS_REGION:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
+	int old = RPCRDMA2_LOSS_FLUSHED;
+
 	if (rpcrdma2_loss_is_innocent(why))
 		atomic_set(&co->co_why, why);
-	else if (atomic_cmpxchg(&co->co_why, RPCRDMA2_LOSS_NONE, why) ==
-		 RPCRDMA2_LOSS_FLUSHED && why != RPCRDMA2_LOSS_ENDED)
-		atomic_cmpxchg(&co->co_why, RPCRDMA2_LOSS_FLUSHED, why);
+	else if (atomic_cmpxchg(&co->co_why, RPCRDMA2_LOSS_NONE, why) == old &&
+		 rpcrdma2_loss_is_cause(co, why) &&
+		 atomic_try_cmpxchg(&co->co_why, &old, why))
+		trace_rpcrdma2_lost(co, why);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_blame);
 

@@ -534,7 +534,7 @@ void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex
 	_loss(QP,		"queue pair failed", false,		\
 	      "see the log of the device's driver")			\
 	_loss(FLUSHED,		"queue flushed", false,			\
-	      "see the log of the device's driver, here and at the peer") \
+	      "the peer or the network is gone, or a device failed: see the drivers' logs") \
 	_loss(RECEIVE,		"Receive failed", false,		\
 	      "the peer sent more than a Receive has, or the device failed") \
 	_loss(NO_MESSAGE,	"Receive without a message", false,	\
@@ -717,9 +717,9 @@ void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co);
  * rpcrdma2_conn_blame - record why a connection is about to be lost
  * @co: connection
  * @why: reason. The first one counts, with two exceptions. A flush has a cause,
- *	which may be found later, in another queue: any reason but ENDED replaces
- *	FLUSHED. A reason in which the peer had no part replaces any: a device
- *	that is removed breaks its queues first
+ *	which may be found later, in another queue: a reason that can be the
+ *	cause replaces FLUSHED. A reason in which the peer had no part replaces
+ *	any: a device that is removed breaks its queues first
  *
  * Context: any.
  */

@@ -133,8 +133,14 @@ struct ib_port_data {
 	} immutable;
 };
 
+enum rdma_node_type {
+	RDMA_NODE_IB_CA = 1,
+	RDMA_NODE_RNIC = 4,
+};
+
 struct ib_device {
 	struct device		*dma_device;
+	u8			node_type;
 	struct ib_port_data	*port_data;
 	struct {
 		int	max_recv_sge;
