@@ -295,6 +295,15 @@ class Listener(Machine):
             self.assertIn('rdma=y', self.advice(text), text)
 
 
+class Netconfig(Machine):
+    def test_both_files_have_a_line(self):
+        self.file('/etc/netconfig', 'rdma2      tpi_cots_ord  -     inet     rdma    -       -\n')
+        self.assertIn('/etc/protocols', next(self.tool.check_netconfig(None))[2])
+        self.file('/etc/protocols', 'rdma       3939          RDMA\n')
+        self.assertEqual([('ok', 'netconfig: has rdma2, for proto=rdma2', None)],
+                         list(self.tool.check_netconfig(None)))
+
+
 class Documents(unittest.TestCase):
     """The sources and the documents have to agree."""
 
