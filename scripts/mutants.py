@@ -121,7 +121,7 @@ class Source:
                 self.negate(self.condition_start(i), i - 1)
         elif token.kind == 'number':
             m = re.match(r'(0[xX][0-9a-fA-F]+|\d+)(\w*)', token.text)
-            value = int(m.group(1), 0)
+            value = int(re.sub(r'^0(?=\d)', '0o', m.group(1)), 0)
             for new in [value + 1] + ([value - 1] if value else []):
                 self.replace(i, i, f'{new}{m.group(2)}')
         elif token.text in OTHER_NAMES:
