@@ -73,12 +73,6 @@ static inline bool rpcrdma2_take_count(struct rpcrdma2_cursor *cu, u32 size,
 	return *count <= cu->cu_left / size;
 }
 
-/* Whether an option is a property message (S01) */
-static inline bool rpcrdma2_opt_is_property(u32 opttype)
-{
-	return opttype >= RDMA2_OPT_CONNPROP && opttype <= RDMA2_OPT_UPDPROP;
-}
-
 /* Direction of a property message (S52) */
 static inline enum rpcrdma2_direction rpcrdma2_property_direction(u32 opttype)
 {

@@ -8,7 +8,6 @@
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
-#include <linux/proc_fs.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/workqueue.h>
@@ -180,17 +179,6 @@ void rpcrdma2_error_show(struct seq_file *seq, int error, time64_t at)
 			   ktime_get_boottime_seconds() - at);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_error_show);
-
-/*
- * proc_create_net_single() gets the namespace from the parent directory, which
- * sunrpc's directory does not provide. The namespace outlives the file.
- */
-void rpcrdma2_view_make(struct net *net, const char *path,
-			int (*show)(struct seq_file *seq, void *unused))
-{
-	proc_create_single_data(path, 0444, net->proc_net, show, net);
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_view_make);
 
 /* Fault injection points: see rpcrdma2/fault.h. */
 

@@ -78,17 +78,6 @@ static size_t rpcrdma2_prop_size(enum rpcrdma2_prop r)
 	return rpcrdma2_prop_rows[r].row_words * sizeof(u32);
 }
 
-/* The row of a property, or RPCRDMA2_NPROPS (C-108: ids are not dense) */
-static enum rpcrdma2_prop rpcrdma2_prop_find(u32 which)
-{
-	unsigned int r;
-
-	for (r = 0; r < RPCRDMA2_NPROPS; r++)
-		if (rpcrdma2_prop_rows[r].row_which == which)
-			break;
-	return r;
-}
-
 /* The server's callbacks read values without a lock. */
 static void rpcrdma2_prop_set(struct rpcrdma2_props *pr, enum rpcrdma2_prop r,
 			      const u32 *value)
@@ -207,13 +196,15 @@ static bool rpcrdma2_decode_propval(struct rpcrdma2_propset *ps, u32 index,
 				    struct rpcrdma2_cursor *cu)
 {
 	u32 value[RPCRDMA2_PROP_WORDS], which, len;
-	enum rpcrdma2_prop r;
+	unsigned int r = 0;
 	const __be32 *data;
 
 	data = rpcrdma2_decode_propelem(cu, &which, &len);
 	if (!data)
 		return false;
-	r = rpcrdma2_prop_find(which);
+	/* ids are not dense (C-108) */
+	while (r < RPCRDMA2_NPROPS && rpcrdma2_prop_rows[r].row_which != which)
+		r++;
 	if (!(known & BIT(r))) /* unknown (C-019, C-060) */
 		return true;
 
@@ -386,25 +377,11 @@ static void rpcrdma2_encode_propset(struct sheet *sh,
 	}
 }
 
-static void rpcrdma2_encode_propbody(struct sheet *sh,
-				     const struct rpcrdma2_propmsg *pm)
-{
-	const struct rpcrdma2_propset *ps = &pm->pm_set;
-
-	if (pm->pm_type == RDMA2_OPT_RESPROP) { /* C-057: disjoint, and whole */
-		rpcrdma2_encode_subset(sh, pm->pm_want, pm->pm_done, false);
-		rpcrdma2_encode_subset(sh, pm->pm_want,
-				       pm->pm_done | ps->ps_rows, true);
-	}
-	rpcrdma2_encode_propset(sh, ps);
-	if (pm->pm_type == RDMA2_OPT_CONNPROP)
-		rpcrdma2_encode_subset(sh, ps, pm->pm_nochg, false);
-}
-
 int rpcrdma2_encode_propmsg(void *to, size_t room, u32 credit,
 			    const struct rpcrdma2_propmsg *pm)
 {
 	struct sheet sh = { .words = to, .room = room / XDR_UNIT };
+	const struct rpcrdma2_propset *ps = &pm->pm_set;
 	size_t body;
 
 	rpcrdma2_propmsg_put(&sh, pm->pm_xid);
@@ -420,7 +397,14 @@ int rpcrdma2_encode_propmsg(void *to, size_t room, u32 credit,
 					  RDMA2_OPT_CONNPROP);
 	}
 	body = sh.count;
-	rpcrdma2_encode_propbody(&sh, pm);
+	if (pm->pm_type == RDMA2_OPT_RESPROP) { /* C-057: disjoint, and whole */
+		rpcrdma2_encode_subset(&sh, pm->pm_want, pm->pm_done, false);
+		rpcrdma2_encode_subset(&sh, pm->pm_want,
+				       pm->pm_done | ps->ps_rows, true);
+	}
+	rpcrdma2_encode_propset(&sh, ps);
+	if (pm->pm_type == RDMA2_OPT_CONNPROP)
+		rpcrdma2_encode_subset(&sh, ps, pm->pm_nochg, false);
 	if (sh.count > sh.room)
 		return -EMSGSIZE;
 	if (pm->pm_option)

@@ -133,12 +133,15 @@ EXPORT_SYMBOL_GPL(rpcrdma2_remedy);
 
 /* Encoding of transport headers, which obey the rules of sending */
 
-/* Bytes that the chunks add to three empty lists */
-static size_t rpcrdma2_chunks_size(const struct rpcrdma2_hdr *h)
+size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h)
 {
-	size_t size = 0;
+	size_t size = rpcrdma2_hdr_min(h->h_vers);
 	unsigned int i;
 
+	if (h->h_proc == RDMA2_ERROR)
+		return RPCRDMA2_PREFIX_LEN + XDR_UNIT +
+		       rpcrdma2_error_args(h->h_vers, h->h_error.er_code) *
+			       XDR_UNIT;
 	for (i = 0; i < h->h_nreads; i++)
 		size += h->h_reads[i].ck_nsegs * RPCRDMA2_READ_SEG_LEN;
 	for (i = 0; i < h->h_nwrites; i++)
@@ -148,15 +151,6 @@ static size_t rpcrdma2_chunks_size(const struct rpcrdma2_hdr *h)
 		size += RPCRDMA2_REPLY_CHUNK_LEN +
 			h->h_reply.ck_nsegs * RPCRDMA2_SEG_LEN;
 	return size;
-}
-
-size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h)
-{
-	if (h->h_proc == RDMA2_ERROR)
-		return RPCRDMA2_PREFIX_LEN + XDR_UNIT +
-		       rpcrdma2_error_args(h->h_vers, h->h_error.er_code) *
-			       XDR_UNIT;
-	return rpcrdma2_hdr_min(h->h_vers) + rpcrdma2_chunks_size(h);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_hdr_size);
 
@@ -554,7 +548,8 @@ rpcrdma2_decode_optional(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu,
 	if (!p)
 		return RDMA2_ERR_BAD_XDR;
 	h->h_opttype = be32_to_cpup(p);
-	if (rpcrdma2_opt_is_property(h->h_opttype))
+	if (h->h_opttype >= RDMA2_OPT_CONNPROP &&
+	    h->h_opttype <= RDMA2_OPT_UPDPROP)	/* S01 */
 		h->h_direction = rpcrdma2_property_direction(h->h_opttype);
 
 	if (!rpcrdma2_take_count(cu, 1, &h->h_optlen))

@@ -1224,31 +1224,23 @@ void rpcrdma2_error_show(struct seq_file *seq, int error, time64_t at);
  */
 void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text);
 
-/**
- * rpcrdma2_view_make - create the file of RPCRDMA2_VIEW() in a namespace
- * @net: network namespace
- * @path: path of the file, below /proc/net; sunrpc provides the directory
- * @show: prints the file; the namespace is in seq->private
- *
- * Context: may sleep.
- */
-void rpcrdma2_view_make(struct net *net, const char *path,
-			int (*show)(struct seq_file *seq, void *unused));
-
 /*
  * RPCRDMA2_VIEW - define the operations that keep a file in each network
  * namespace
  * @_ops: name of the operations, for register_pernet_subsys()
- * @_path: path of the file, below /proc/net
+ * @_path: path of the file, below /proc/net; sunrpc provides the directory
  * @_show: prints the file; the namespace is in seq->private
  *
- * No transport depends on the file, and remove_proc_subtree() does not warn if
- * it does not exist.
+ * proc_create_net_single() gets the namespace from the parent directory, which
+ * sunrpc's directory does not provide. The namespace outlives the file. No
+ * transport depends on the file, and remove_proc_subtree() does not warn if it
+ * does not exist.
  */
 #define RPCRDMA2_VIEW(_ops, _path, _show)				\
 	static int __net_init _ops##_make(struct net *net)		\
 	{								\
-		rpcrdma2_view_make(net, _path, _show);			\
+		proc_create_single_data(_path, 0444, net->proc_net,	\
+					_show, net);			\
 		return 0;						\
 	}								\
 	static void __net_exit _ops##_remove(struct net *net)		\
