@@ -864,50 +864,32 @@ static struct svc_xprt *svc2_listen_create(struct svc_xprt_class *class,
 	return &ls->ls_xprt;
 }
 
-/* ->xpo_create does not get the class that it was found by. */
-static struct svc_xprt *svc2_listen_create_rdma2(struct svc_serv *serv,
-						 struct net *net,
-						 struct sockaddr *sa, int salen,
-						 int flags)
-{
-	return svc2_listen_create(&svc2_class, serv, net, sa, salen);
-}
+/*
+ * ->xpo_create does not get the class that it was found by. The ident is for
+ * the backchannel, which both classes share.
+ */
+#define SVC2_LISTENER_CLASS(_class, _name)				\
+	static struct svc_xprt *_class##_create(struct svc_serv *serv,	\
+						struct net *net,	\
+						struct sockaddr *sa,	\
+						int salen, int flags)	\
+	{								\
+		return svc2_listen_create(&(_class), serv, net, sa, salen); \
+	}								\
+	static const struct svc_xprt_ops _class##_ops = {		\
+		.xpo_create		= _class##_create,		\
+		.xpo_accept		= svc2_accept,			\
+		.xpo_release_ctxt	= svc2_listener_release_ctxt,	\
+		.xpo_detach		= svc2_listener_detach,		\
+		.xpo_free		= svc2_listener_free,		\
+	};								\
+	struct svc_xprt_class _class = {				\
+		.xcl_name	 = _name,				\
+		.xcl_owner	 = THIS_MODULE,				\
+		.xcl_ops	 = &_class##_ops,			\
+		.xcl_max_payload = RPCSVC_MAXPAYLOAD,			\
+		.xcl_ident	 = SVC2_IDENT,				\
+	}
 
-static struct svc_xprt *svc2_listen_create_rdma(struct svc_serv *serv,
-						struct net *net,
-						struct sockaddr *sa, int salen,
-						int flags)
-{
-	return svc2_listen_create(&svc2_rdma_class, serv, net, sa, salen);
-}
-
-#define LISTENER_OPS(_create)					\
-{								\
-	.xpo_create		= _create,			\
-	.xpo_accept		= svc2_accept,			\
-	.xpo_release_ctxt	= svc2_listener_release_ctxt,	\
-	.xpo_detach		= svc2_listener_detach,		\
-	.xpo_free		= svc2_listener_free,		\
-}
-
-static const struct svc_xprt_ops rdma2_ops =
-	LISTENER_OPS(svc2_listen_create_rdma2);
-static const struct svc_xprt_ops rdma_ops =
-	LISTENER_OPS(svc2_listen_create_rdma);
-
-struct svc_xprt_class svc2_class = {
-	.xcl_name	 = "rdma2",
-	.xcl_owner	 = THIS_MODULE,
-	.xcl_ops	 = &rdma2_ops,
-	.xcl_max_payload = RPCSVC_MAXPAYLOAD,
-	.xcl_ident	 = SVC2_IDENT,
-};
-
-/* The ident is for the backchannel, which both classes share. */
-struct svc_xprt_class svc2_rdma_class = {
-	.xcl_name	 = "rdma",
-	.xcl_owner	 = THIS_MODULE,
-	.xcl_ops	 = &rdma_ops,
-	.xcl_max_payload = RPCSVC_MAXPAYLOAD,
-	.xcl_ident	 = SVC2_IDENT,
-};
+SVC2_LISTENER_CLASS(svc2_class, "rdma2");
+SVC2_LISTENER_CLASS(svc2_rdma_class, "rdma");
