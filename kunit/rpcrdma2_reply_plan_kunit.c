@@ -41,18 +41,18 @@ static const struct plan_case plan_cases[] = {
 		    .pn_rest = { { 0, INLINE_MAX } } } },
 	{ "C-031 four bytes more go in the Reply chunk",
 	  .length = INLINE_MAX + 4, .has_reply = true, .reply = INLINE_MAX + 4,
-	  .want = { .pn_long = true, .pn_len = INLINE_MAX + 4, .pn_nrest = 1,
+	  .want = { .pn_reply_chunk = true, .pn_len = INLINE_MAX + 4, .pn_nrest = 1,
 		    .pn_rest = { { 0, INLINE_MAX + 4 } } } },
 	{ "C-090 C-091 without a Reply chunk it gets code 8",
 	  .length = INLINE_MAX + 4,
 	  .want = { .pn_code = RDMA2_ERR_REPLY_RESOURCE,
-		    .pn_arg = INLINE_MAX + 4, .pn_long = true,
+		    .pn_arg = INLINE_MAX + 4, .pn_reply_chunk = true,
 		    .pn_len = INLINE_MAX + 4, .pn_nrest = 1,
 		    .pn_rest = { { 0, INLINE_MAX + 4 } } } },
 	{ "C-090 with a Reply chunk that is a byte too short it gets code 8",
 	  .length = INLINE_MAX + 4, .has_reply = true, .reply = INLINE_MAX + 3,
 	  .want = { .pn_code = RDMA2_ERR_REPLY_RESOURCE,
-		    .pn_arg = INLINE_MAX + 4, .pn_long = true,
+		    .pn_arg = INLINE_MAX + 4, .pn_reply_chunk = true,
 		    .pn_len = INLINE_MAX + 4, .pn_nrest = 1,
 		    .pn_rest = { { 0, INLINE_MAX + 4 } } } },
 
@@ -112,12 +112,12 @@ static const struct plan_case plan_cases[] = {
 	{ "E-14 version 1 at 1024 bytes, four bytes more", .length = 1000,
 	  .hdrlen = 28, .send_max = 1024,
 	  .want = { .pn_code = RDMA2_ERR_REPLY_RESOURCE, .pn_arg = 1000,
-		    .pn_long = true, .pn_len = 1000, .pn_nrest = 1,
+		    .pn_reply_chunk = true, .pn_len = 1000, .pn_nrest = 1,
 		    .pn_rest = { { 0, 1000 } } } },
 	{ "C-001 the Write list counts in the header",
 	  .length = INLINE_MAX, .hdrlen = HDR + 24,
 	  .has_reply = true, .reply = INLINE_MAX,
-	  .want = { .pn_long = true, .pn_len = INLINE_MAX, .pn_nrest = 1,
+	  .want = { .pn_reply_chunk = true, .pn_len = INLINE_MAX, .pn_nrest = 1,
 		    .pn_rest = { { 0, INLINE_MAX } } } },
 	{ "E-28 more results than chunks, and the last one ends the Reply",
 	  .length = 132, RESULTS(2, { 100, 16 }, { 116, 16 }), CHUNKS(16),
@@ -147,7 +147,7 @@ static const struct plan_case plan_cases[] = {
 	{ "E-06 if the rest does not fit, Write and Reply chunks are used",
 	  .length = 5000 + 65536, RESULTS(1, { 100, 65536 }), CHUNKS(65536),
 	  .has_reply = true, .reply = 5000,
-	  .want = { .pn_long = true, .pn_len = 5000, .pn_nrest = 2,
+	  .want = { .pn_reply_chunk = true, .pn_len = 5000, .pn_nrest = 2,
 		    .pn_rest = { { 0, 100 }, { 65636, 4900 } },
 		    .pn_writes = { { 100, 65536 } } } },
 };
@@ -189,7 +189,7 @@ static void plan_reply(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, plan.pn_code, pc->want.pn_code);
 	KUNIT_EXPECT_EQ(test, plan.pn_arg, pc->want.pn_arg);
 	KUNIT_EXPECT_EQ(test, plan.pn_arg2, pc->want.pn_arg2);
-	KUNIT_EXPECT_EQ(test, plan.pn_long, pc->want.pn_long);
+	KUNIT_EXPECT_EQ(test, plan.pn_reply_chunk, pc->want.pn_reply_chunk);
 	KUNIT_EXPECT_EQ(test, plan.pn_send_max, pc->send_max ?: SEND_MAX);
 	KUNIT_EXPECT_FALSE(test, plan.pn_gather);
 	KUNIT_EXPECT_EQ(test, plan.pn_len, pc->want.pn_len);

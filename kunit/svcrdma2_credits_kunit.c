@@ -142,7 +142,7 @@ static void r6_receives_before_the_grant(struct kunit *test)
 	while (sp->sp_grant < CREDITS) {
 		grant = sp->sp_grant;
 		f->granted = 0;
-		set_bit(SVC2_F_BUSY, &sp->sp_flags);
+		set_bit(SVC2_F_MORE_CREDITS, &sp->sp_flags);
 		svc2_grant_raise(sp);
 		KUNIT_ASSERT_EQ(test, sp->sp_grant, 2 * grant);
 		/* The old grant was in force during the post. */

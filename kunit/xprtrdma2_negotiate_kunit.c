@@ -93,11 +93,11 @@ static void s34_note_expiry(struct kunit *test)
 /* S34: the client probes a server of version 1 at once if it sent no Reply in version 1. */
 static void doubts_one(struct kunit *test)
 {
-	KUNIT_EXPECT_TRUE(test, xprt2_doubts_one(1, false, true, false));
-	KUNIT_EXPECT_FALSE(test, xprt2_doubts_one(2, false, true, false));
-	KUNIT_EXPECT_FALSE(test, xprt2_doubts_one(1, true, true, false));
-	KUNIT_EXPECT_FALSE(test, xprt2_doubts_one(1, false, false, false));
-	KUNIT_EXPECT_FALSE(test, xprt2_doubts_one(1, false, true, true));
+	KUNIT_EXPECT_TRUE(test, xprt2_doubts_v1(1, false, true, false));
+	KUNIT_EXPECT_FALSE(test, xprt2_doubts_v1(2, false, true, false));
+	KUNIT_EXPECT_FALSE(test, xprt2_doubts_v1(1, true, true, false));
+	KUNIT_EXPECT_FALSE(test, xprt2_doubts_v1(1, false, false, false));
+	KUNIT_EXPECT_FALSE(test, xprt2_doubts_v1(1, false, true, true));
 }
 
 /* S34: a good Reply in version 1 after a probe of version 2 */
@@ -105,13 +105,13 @@ static void proves_one(struct kunit *test)
 {
 	struct xprt2_nego ng = { .ng_max = 2 };
 
-	KUNIT_EXPECT_TRUE(test, xprt2_proves_one(&ng, 1));
-	KUNIT_EXPECT_FALSE(test, xprt2_proves_one(&ng, 2));
+	KUNIT_EXPECT_TRUE(test, xprt2_proves_v1(&ng, 1));
+	KUNIT_EXPECT_FALSE(test, xprt2_proves_v1(&ng, 2));
 	ng.ng_known = true;
-	KUNIT_EXPECT_FALSE(test, xprt2_proves_one(&ng, 1));
+	KUNIT_EXPECT_FALSE(test, xprt2_proves_v1(&ng, 1));
 	ng.ng_known = false;
 	ng.ng_max = 1;
-	KUNIT_EXPECT_FALSE(test, xprt2_proves_one(&ng, 1));
+	KUNIT_EXPECT_FALSE(test, xprt2_proves_v1(&ng, 1));
 }
 
 struct action_case {

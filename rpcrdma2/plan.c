@@ -305,7 +305,7 @@ void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
 
 	if (hdrlen + plan->pn_len <= send_max)
 		return;
-	plan->pn_long = true;
+	plan->pn_reply_chunk = true;
 	/* it fits neither inline nor in the Reply chunk (C-090, C-091) */
 	if (!h->h_has_reply || h->h_reply.ck_length < plan->pn_len)
 		rpcrdma2_plan_error(plan, RDMA2_ERR_REPLY_RESOURCE,

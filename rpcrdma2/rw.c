@@ -440,7 +440,7 @@ int rpcrdma2_respond_writes(struct rpcrdma2_rw *rw, const struct xdr_buf *res,
 	for (i = 0; !ret && i < h->h_nwrites; i++, ra++)
 		ret = rpcrdma2_rw_write(rw, res, ra, ra->ra_len ? 1 : 0, h,
 					&h->h_writes[i]);
-	if (!ret && plan->pn_long)
+	if (!ret && plan->pn_reply_chunk)
 		ret = rpcrdma2_rw_write(rw, res, plan->pn_rest, plan->pn_nrest,
 					h, &h->h_reply);
 	return ret;

@@ -287,7 +287,7 @@ static atomic_t svc2_bc_late_waiters;
 /* A callback that the peer has */
 struct svc2_bc_posted {
 	u32			ps_xid;
-	bool			ps_gone;	/* aborted (B-05) */
+	bool			ps_aborted;	/* aborted (B-05) */
 	/* NULL when no answer may reach it any longer */
 	struct svc2_callback	*ps_callback;
 };
@@ -334,8 +334,8 @@ static void svc2_bc_set_window_locked(const struct svc2_xprt *sp,
 {
 	lockdep_assert_held(&xprt->transport_lock);
 	xprt->cwnd = svc2_backward_window(sp->sp_backward_grant,
-					  READ_ONCE(sp->sp_answers),
-					  sp->sp_ngone) << RPC_CWNDSHIFT;
+					  READ_ONCE(sp->sp_backward_limit),
+					  sp->sp_naborted) << RPC_CWNDSHIFT;
 }
 
 static struct svc2_bc_posted *
@@ -375,11 +375,11 @@ static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 
 	spin_lock(&xprt->transport_lock);
 	ps = svc2_bc_find_posted(sp, xprt, xid);
-	gone = ps && ps->ps_gone;
+	gone = ps && ps->ps_aborted;
 	if (ps)
 		*ps = svc2_bc_from_xprt(xprt)->bc_posted[--sp->sp_nposted];
 	if (gone) {
-		sp->sp_ngone--;
+		sp->sp_naborted--;
 		svc2_bc_set_window_locked(sp, xprt);
 	}
 	spin_unlock(&xprt->transport_lock);
@@ -600,9 +600,9 @@ static void svc2_bc_release_request(struct rpc_task *task)
 
 	if (rqst->rq_cong)
 		ps = svc2_bc_find_posted(sp, xprt, be32_to_cpu(rqst->rq_xid));
-	if (ps && !ps->ps_gone) {
-		ps->ps_gone = true;
-		sp->sp_ngone++;
+	if (ps && !ps->ps_aborted) {
+		ps->ps_aborted = true;
+		sp->sp_naborted++;
 		svc2_count(backward_given_up);
 		svc2_bc_set_window_locked(sp, xprt);
 	}
@@ -628,11 +628,11 @@ static void svc2_bc_wait_for_reply(struct rpc_task *task)
 static void svc2_bc_make_receives(struct svc2_xprt *sp,
 				  const struct rpc_xprt *xprt)
 {
-	u32 answers = READ_ONCE(sp->sp_answers);
+	u32 answers = READ_ONCE(sp->sp_backward_limit);
 
 	if (unlikely(answers < READ_ONCE(sp->sp_backward_grant) &&
 		     READ_ONCE(xprt->cong) +
-		     (READ_ONCE(sp->sp_ngone) << RPC_CWNDSHIFT) >=
+		     (READ_ONCE(sp->sp_naborted) << RPC_CWNDSHIFT) >=
 		     answers << RPC_CWNDSHIFT))
 		svc2_grant_fill(sp, min(2 * answers, sp->sp_backward_max));
 }

@@ -118,7 +118,7 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 	int ret;
 
 	guard(mutex)(&sp->sp_grant_mutex);
-	if (answers < sp->sp_answers)
+	if (answers < sp->sp_backward_limit)
 		return 0;
 	ret = svc2_grant_add_recvs(sp, svc2_grant_recvs(answers, sp->sp_grant));
 	if (ret)
@@ -126,8 +126,8 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
 	/* the batch of a grant that was lowered just now may be larger */
 	rpcrdma2_rpool_batch(&sp->sp_conn, &sp->sp_rpool,
 			     svc2_grant_batch(sp->sp_grant));
-	atomic_add(answers - sp->sp_answers, &sp->sp_backward_free);
-	WRITE_ONCE(sp->sp_answers, answers);
+	atomic_add(answers - sp->sp_backward_limit, &sp->sp_backward_free);
+	WRITE_ONCE(sp->sp_backward_limit, answers);
 	return 0;
 }
 
@@ -156,7 +156,7 @@ bool svc2_grant_is_used_up(void)
 /* Receives first, then the grant (R6) */
 static void svc2_grant_raise_to(struct svc2_xprt *sp, u32 grant)
 {
-	unsigned int recvs = svc2_grant_recvs(sp->sp_answers, grant);
+	unsigned int recvs = svc2_grant_recvs(sp->sp_backward_limit, grant);
 	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
 	long more = (long)recvs - rp->rp_count;
 
@@ -181,10 +181,10 @@ static void svc2_grant_raise_to(struct svc2_xprt *sp, u32 grant)
  */
 void svc2_grant_raise(struct svc2_xprt *sp)
 {
-	if (likely(!test_bit(SVC2_F_BUSY, &sp->sp_flags)) ||
+	if (likely(!test_bit(SVC2_F_MORE_CREDITS, &sp->sp_flags)) ||
 	    !mutex_trylock(&sp->sp_grant_mutex))
 		return;
-	if (test_and_clear_bit(SVC2_F_BUSY, &sp->sp_flags) &&
+	if (test_and_clear_bit(SVC2_F_MORE_CREDITS, &sp->sp_flags) &&
 	    sp->sp_grant < sp->sp_credits)
 		svc2_grant_raise_to(sp, min(2 * sp->sp_grant, sp->sp_credits));
 	mutex_unlock(&sp->sp_grant_mutex);
@@ -201,7 +201,7 @@ static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 	unsigned int batch = svc2_grant_batch(sp->sp_grant);
 
 	lockdep_assert_held(&sp->sp_grant_mutex);
-	if (rp->rp_count > svc2_grant_recvs(sp->sp_answers, sp->sp_grant)) {
+	if (rp->rp_count > svc2_grant_recvs(sp->sp_backward_limit, sp->sp_grant)) {
 		if (rp->rp_batch > batch)
 			rpcrdma2_rpool_batch(&sp->sp_conn, rp, batch);
 		return true;
@@ -330,7 +330,7 @@ static void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 	bool due;
 
 	if (svc2_grant_next(grant, busy, sp->sp_credits) > grant)
-		set_bit(SVC2_F_BUSY, &sp->sp_flags);
+		set_bit(SVC2_F_MORE_CREDITS, &sp->sp_flags);
 	if (unlikely(test_bit(SVC2_F_RESIZING, &sp->sp_flags)))
 		due = !READ_ONCE(rp->rp_small);
 	else

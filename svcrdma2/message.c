@@ -467,7 +467,7 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_used is read without it */
 static struct svc2_losses losses ____cacheline_aligned_in_smp;
 
-static struct svc2_loss svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
+static struct svc2_loss svc2_breaker_key(const struct svc2_xprt *sp, u32 xid)
 {
 	return (struct svc2_loss){
 		.ls_net	 = sp->sp_xprt.xpt_net->net_cookie,
@@ -477,38 +477,38 @@ static struct svc2_loss svc2_lost_key(const struct svc2_xprt *sp, u32 xid)
 }
 
 /**
- * svc2_lost_note - record that a Call broke its connection
+ * svc2_breaker_note - record that a Call broke its connection
  * @sp: connection
  * @xid: xid of the Call
  *
  * Context: send CQ.
  */
-void svc2_lost_note(struct svc2_xprt *sp, u32 xid)
+void svc2_breaker_note(struct svc2_xprt *sp, u32 xid)
 {
-	const struct svc2_loss key = svc2_lost_key(sp, xid);
+	const struct svc2_loss key = svc2_breaker_key(sp, xid);
 
 	svc2_count(calls_lost);
 	guard(spinlock)(&lost_lock);
 	svc2_loss_note(&losses, &key, jiffies);
 }
 
-static bool svc2_lost_is_last(const struct svc2_xprt *sp, u32 xid)
+static bool svc2_breaker_is_last(const struct svc2_xprt *sp, u32 xid)
 {
-	const struct svc2_loss key = svc2_lost_key(sp, xid);
+	const struct svc2_loss key = svc2_breaker_key(sp, xid);
 
 	guard(spinlock)(&lost_lock);
 	return svc2_loss_is_last(&losses, &key, jiffies);
 }
 
 /**
- * svc2_was_lost - check whether a Call is refused because it broke connections
+ * svc2_is_breaker - check whether a Call is refused because it broke connections
  * @sp: connection on which it was received
  * @xid: xid of the Call
  *
  * Return: true once, and its losses are forgotten.
  */
-bool svc2_was_lost(struct svc2_xprt *sp, u32 xid)
+bool svc2_is_breaker(struct svc2_xprt *sp, u32 xid)
 {
 	return unlikely(READ_ONCE(losses.lo_used)) &&
-	       svc2_lost_is_last(sp, xid);
+	       svc2_breaker_is_last(sp, xid);
 }

@@ -232,7 +232,7 @@ static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	svc2_reads_free(sp, call);
 	if (!ok) {
 		if (post->po_refused)
-			svc2_lost_note(sp, call->sm_msg.mg_hdr.h_xid);
+			svc2_breaker_note(sp, call->sm_msg.mg_hdr.h_xid);
 		svc2_msg_put(sp, call);
 		return;
 	}
@@ -576,7 +576,7 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	unsigned int i;
 
-	if (svc2_was_lost(sp, h->h_xid)) {
+	if (svc2_is_breaker(sp, h->h_xid)) {
 		svc2_count(calls_lost_again);
 		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM, 0, 0);
 	}

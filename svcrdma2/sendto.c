@@ -47,7 +47,7 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	/* a Reply that the peer's device has refused, or its RDMA Writes */
 	if (unlikely(post->po_refused) && !tx->tx_callback &&
 	    be32_to_cpu(word[3]) <= RDMA2_NOMSG)
-		svc2_lost_note(sp, be32_to_cpu(word[0]));
+		svc2_breaker_note(sp, be32_to_cpu(word[0]));
 	if (unlikely(tx->tx_props))
 		rpcrdma2_exchange_send_done(&sp->sp_ex, tx->tx_props, jiffies);
 	svc2_tx_put(sp, tx);
@@ -687,7 +687,7 @@ static int svc2_reply_make_plan(struct svc2_xprt *sp, struct svc2_tx *tx,
 				       READ_ONCE(sp->sp_send_max[h->h_vers]));
 	if (plan->pn_code)
 		return -EINVAL;
-	if (plan->pn_long || likely(hdrlen + plan->pn_len <= SVC2_TX_BUFSIZE))
+	if (plan->pn_reply_chunk || likely(hdrlen + plan->pn_len <= SVC2_TX_BUFSIZE))
 		return 0;
 	ret = svc2_reply_prepare_inline(sp, tx, res, hdrlen, plan);
 	if (likely(!ret))
@@ -729,7 +729,7 @@ static void svc2_reply_count(struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
 			svc2_count_add(write_chunk_bytes, plan->pn_writes[i].ra_len);
 		}
 	}
-	if (plan->pn_long) {
+	if (plan->pn_reply_chunk) {
 		svc2_count(reply_chunks_used);
 		atomic_long_inc(&sp->sp_reply_chunks);
 		svc2_count_add(reply_chunk_bytes, plan->pn_len);
@@ -753,7 +753,7 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 		return -EINVAL;
 	tx->tx_head = rqstp->rq_respages[0];
 	svc2_tx_note_pages(tx, res, plan->pn_writes, h->h_nwrites);
-	if (plan->pn_long)
+	if (plan->pn_reply_chunk)
 		svc2_tx_note_pages(tx, res, plan->pn_rest, plan->pn_nrest);
 	ret = rpcrdma2_respond_writes(&tx->tx_rw, res, h, plan) ?:
 	      rpcrdma2_rw_map(&sp->sp_conn, &tx->tx_rw);
@@ -762,7 +762,7 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	svc2_tx_header(tx, h);
 	if (tx->tx_len > plan->pn_send_max)
 		return -EMSGSIZE;
-	if (!plan->pn_long)
+	if (!plan->pn_reply_chunk)
 		ret = svc2_tx_payload(sp, tx, res, plan);
 	return ret ?: svc2_tx_take_pages(rqstp, tx);
 }

@@ -493,7 +493,7 @@ struct svc2_listener {
 enum {
 	SVC2_F_THROTTLED,	/* ->xpo_has_wspace has returned 0 */
 	SVC2_F_BACKWARD,	/* a backchannel exists, or is being created */
-	SVC2_F_BUSY,		/* more credits would be used */
+	SVC2_F_MORE_CREDITS,		/* more credits would be used */
 	SVC2_F_RESIZING,	/* Receives get larger, not announced yet */
 	SVC2_F_CHANGED,		/* see svc2_sizes_changed() */
 };
@@ -532,10 +532,10 @@ struct svc2_xprt {
 	 * again
 	 */
 	u32			sp_grant;
-	/* guards changes of sp_grant, sp_answers, the number of Receives */
+	/* guards changes of sp_grant, sp_backward_limit, the number of Receives */
 	struct mutex		sp_grant_mutex;
 	/* limit on outstanding callbacks, whose answers have Receives */
-	u32			sp_answers;
+	u32			sp_backward_limit;
 	u32			sp_send_able;	/* largest Send, gathered */
 	u32			sp_send_own;	/* largest Send of this end */
 	/*
@@ -550,7 +550,7 @@ struct svc2_xprt {
 	/* Callbacks. The next three: under transport_lock of xpt_bc_xprt */
 	u32			sp_backward_grant; /* by the peer, 0 at first */
 	u32			sp_nposted;	/* not answered by the peer */
-	u32			sp_ngone;	/* of these, aborted */
+	u32			sp_naborted;	/* of these, aborted */
 	u32			sp_backward_max; /* limit of this end */
 	/* an aborted one was not answered in time, and none since */
 	bool			sp_silent;
@@ -755,8 +755,8 @@ int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_reply_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
 			  bool head, bool pages);
-void svc2_lost_note(struct svc2_xprt *sp, u32 xid);
-bool svc2_was_lost(struct svc2_xprt *sp, u32 xid);
+void svc2_breaker_note(struct svc2_xprt *sp, u32 xid);
+bool svc2_is_breaker(struct svc2_xprt *sp, u32 xid);
 
 /* sendto.c */
 extern struct delayed_work svc2_trim_work;

@@ -162,7 +162,7 @@ TRACE_EVENT(svc2_plan_reply,
 		__entry->chunks = call->sm_msg.mg_hdr.h_nwrites;
 		__entry->first = plan->pn_writes[0].ra_len;
 		__entry->rest = plan->pn_len;
-		__entry->long_reply = plan->pn_long;
+		__entry->long_reply = plan->pn_reply_chunk;
 	),
 	TP_printk("xid=0x%08x code=%s results=%u write_chunks=%u first=%u rest=%u %s",
 		  __entry->xid, rpcrdma2_show_errcode(__entry->code),

@@ -503,8 +503,8 @@ static bool xprt2_chunked_plan_reply(struct xprt2_ep *ep,
 	rpcrdma2_find_results(buf, &result, 1);
 	rpcrdma2_respond_plan(&ch->ch_plan, h, &result, 1, buf->len,
 			      READ_ONCE(ep->ep_call_threshold));
-	if (ch->ch_plan.pn_code || ch->ch_plan.pn_long)
-		return ch->ch_plan.pn_long;
+	if (ch->ch_plan.pn_code || ch->ch_plan.pn_reply_chunk)
+		return ch->ch_plan.pn_reply_chunk;
 	for (i = 0; i < h->h_nwrites; i++)
 		if (ch->ch_plan.pn_writes[i].ra_len)
 			return true;

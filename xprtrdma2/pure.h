@@ -287,8 +287,8 @@ static inline bool xprt2_probe_is_due(unsigned long since, unsigned long now,
  * a good Reply. @busy: RPCs waited when it ended. @innocent: the server did not
  * cause that end.
  */
-static inline bool xprt2_doubts_one(u32 vers, bool replied, bool busy,
-				    bool innocent)
+static inline bool xprt2_doubts_v1(u32 vers, bool replied, bool busy,
+				   bool innocent)
 {
 	return vers == RPCRDMA2_VERS_ONE && !replied && busy && !innocent;
 }
@@ -298,7 +298,7 @@ static inline bool xprt2_doubts_one(u32 vers, bool replied, bool busy,
  * the server was remembered (ng_known): another transport may have found
  * version 2 meanwhile.
  */
-static inline bool xprt2_proves_one(const struct xprt2_nego *ng, u32 vers)
+static inline bool xprt2_proves_v1(const struct xprt2_nego *ng, u32 vers)
 {
 	return vers == RPCRDMA2_VERS_ONE && ng->ng_max >= RPCRDMA2_VERS_TWO &&
 	       !ng->ng_known;

@@ -96,6 +96,17 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
  * fallback to version 1 costs no RPC. All transports share the list of servers
  * that have proved version 1 by a good Reply. Until then version 1 applies to
  * one connection of one transport, and all others begin with a probe.
+ *
+ * Memory of earlier connections:
+ *
+ *   xp_fallback, xp_plain	the next connection: xprt2_version_note() sets it,
+ *				a good Reply or xprt2_drop_notes() clears it,
+ *				90 s or 210 s later
+ *   known_servers		an hour: xprt2_version_remember() at the first
+ *				good Reply in version 1, xprt2_forget()
+ *   xp_refused			versions that were refused: until a good Reply
+ *   xp_probes, xp_probed	probes on this transport: cleared by version 2, by
+ *				the choice of version 1, or after an hour
  */
 
 #define KNOWN_SERVERS_MAX	256
@@ -145,11 +156,12 @@ static struct known_server *xprt2_find_known_locked(const struct rpc_xprt *xprt)
 }
 
 /*
- * Look up the answer that led to version 1. NULL without an entry, or when it
- * has expired: then this transport probes the server.
+ * Return the answer that led to version 1, or NULL: without an entry, or when
+ * the hour is over. In that case this transport probes the server, and the hour
+ * begins again for all others.
  */
-static const char *xprt2_version_lookup(const struct rpc_xprt *xprt, bool busy,
-					bool *expired)
+static const char *xprt2_version_known(const struct rpc_xprt *xprt, bool busy,
+				       bool *expired)
 {
 	struct known_server *ks;
 
@@ -220,7 +232,7 @@ void xprt2_forget_servers(void)
 }
 
 /* S33: version 1 uses the private data, or its own default */
-static void xprt2_version_settle_one(struct xprt2_ep *ep)
+static void xprt2_version_settle_v1(struct xprt2_ep *ep)
 {
 	WRITE_ONCE(ep->ep_vers, RPCRDMA2_VERS_ONE);
 	WRITE_ONCE(ep->ep_call_threshold,
@@ -252,7 +264,7 @@ static void xprt2_version_settle(struct xprt2_ep *ep, u32 vers,
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	if (vers == RPCRDMA2_VERS_ONE) {
-		xprt2_version_settle_one(ep);
+		xprt2_version_settle_v1(ep);
 		/* C-102: also when this connection brings no Reply */
 		xprt2_version_note(xp, answer, false);
 	} else {
@@ -276,7 +288,7 @@ void xprt2_version_works(struct xprt2_ep *ep)
 {
 	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 
-	if (!xprt2_proves_one(&ep->ep_nego, ep->ep_vers))
+	if (!xprt2_proves_v1(&ep->ep_nego, ep->ep_vers))
 		return;
 	WRITE_ONCE(ep->ep_xp->xp_fallback, NULL);
 	if (xprt2_version_remember(xprt, ep->ep_why))
@@ -444,7 +456,7 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	plain = READ_ONCE(xp->xp_plain);
 	/* A plain probe continues the negotiation of the last connection. */
 	if (!why && !plain) {
-		why = xprt2_version_lookup(xprt, xp->xp_busy, &ng->ng_expired);
+		why = xprt2_version_known(xprt, xp->xp_busy, &ng->ng_expired);
 		ng->ng_known = why;
 	}
 	ng->ng_phase = xprt2_first_phase(min, max, why);
@@ -476,8 +488,8 @@ void xprt2_end_version(struct xprt2_ep *ep)
 	bool innocent = why != RPCRDMA2_LOSS_TIMEOUT &&
 			rpcrdma2_loss_is_innocent(why);
 	bool doubt = ep->ep_was_up &&
-		     xprt2_doubts_one(ep->ep_vers, ep->ep_replied, busy,
-				      innocent);
+		     xprt2_doubts_v1(ep->ep_vers, ep->ep_replied, busy,
+				     innocent);
 	struct known_server *ks;
 
 	xp->xp_busy = busy && !doubt && (ep->ep_was_up || xp->xp_busy);
@@ -521,7 +533,7 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 	/* not the phase: a server that sends first may have moved that */
 	if (ep->ep_vers == RPCRDMA2_VERS_ONE) {
 		xprt2_drop_notes(ep->ep_xp);
-		xprt2_version_settle_one(ep);
+		xprt2_version_settle_v1(ep);
 		trace_xprt2_settled(ep, ep->ep_vers);
 		return 0;
 	}
@@ -549,8 +561,8 @@ int xprt2_negotiate(struct xprt2_ep *ep)
 }
 
 static enum xprt2_answer
-xprt2_version_note_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
-			   bool to_probe, bool to_property)
+xprt2_version_classify(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
+		       bool to_probe, bool to_property)
 {
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	enum xprt2_answer answer = xprt2_classify(msg, to_probe);
@@ -588,7 +600,7 @@ xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
 	enum xprt2_disposition disposition;
 	enum xprt2_answer answer;
 
-	answer = xprt2_version_note_message(ep, msg, to_probe, to_property);
+	answer = xprt2_version_classify(ep, msg, to_probe, to_property);
 	disposition = xprt2_judge_message(phase, answer, to_probe);
 	if (disposition == XPRT2_D_NEGOTIATE)
 		return xprt2_disposition_after(answer,

@@ -302,11 +302,11 @@ static inline void rpcrdma2_respond_hdr(struct rpcrdma2_hdr *h,
 					const struct rpcrdma2_reply_plan *plan,
 					u32 credit)
 {
-	h->h_proc = plan->pn_long ? RDMA2_NOMSG : RDMA2_MSG;
+	h->h_proc = plan->pn_reply_chunk ? RDMA2_NOMSG : RDMA2_MSG;
 	h->h_direction = RDMA2_REPLY;
 	h->h_inv_handle = 0;			/* for Calls only (S47) */
 	h->h_credit = credit;
-	h->h_has_reply = plan->pn_long;		/* if it is used (E-06, S10) */
+	h->h_has_reply = plan->pn_reply_chunk;		/* if it is used (E-06, S10) */
 }
 
 /**

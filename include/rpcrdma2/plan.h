@@ -236,7 +236,7 @@ int rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
  * @pn_arg: first word of the error
  * @pn_arg2: second word of the error
  * @pn_send_max: largest Send allowed
- * @pn_long: the rest goes in the Reply chunk
+ * @pn_reply_chunk: the rest goes in the Reply chunk
  * @pn_gather: the rest goes inline, gathered by the device
  * @pn_len: length of the rest
  * @pn_nrest: entries of @pn_rest
@@ -249,7 +249,7 @@ struct rpcrdma2_reply_plan {
 	u32			pn_arg;
 	u32			pn_arg2;
 	u32			pn_send_max;
-	bool			pn_long;
+	bool			pn_reply_chunk;
 	bool			pn_gather;
 	u32			pn_len;
 	unsigned int		pn_nrest;
