@@ -40,7 +40,7 @@ spoken()
 		/proc/net/rpc/xprtrdma2 | sort -u | paste -sd' '
 }
 
-# kill_beside LABEL NFS-VERSION RPC-OVER-RDMA-VERSION WAITS ARGUMENT...: runs fs-kill with
+# kill_beside LABEL NFS-VERSION RPC-OVER-RDMA-VERSION WAITS ARGUMENT...: runs fs-kill.py with
 # these arguments beside a load on /mnt, on one connection. At least WAITS RPCs have to end
 # while the server uses their memory. Sets $backlog to the sum of the slot queue's length
 # over all Calls. The load has $workers workers (default one).
@@ -56,7 +56,7 @@ kill_beside()
 	shift 4
 	before=$(counters)
 	busy 600 "${workers:-1}"
-	verdicts "$label" "$tools/fs-kill" "$@" ${SEED:+"$SEED"}
+	verdicts "$label" "$VM_TOP/scripts/fs-kill.py" "$@" ${SEED:+"$SEED"}
 	kill "$load"
 	end_busy "$label" " of others"
 	risen "$before"
