@@ -110,8 +110,6 @@ build()
 	mkdir -p "$bdir/tools"
 	[[ " $* " != *" link-trips "* ]] || gcc -O2 -Wall -Wextra -pthread \
 		-o "$bdir/tools/ops" "$top/scripts/bench/ops.c" || exit 1
-	gcc -O2 -Wall -o "$bdir/tools/crowd" "$top/scripts/crowd.c" \
-		-lrdmacm -libverbs || exit 1
 	gcc -O2 -Wall -fPIC -shared -o "$bdir/tools/libendpoint.so" \
 		"$top/tester/endpoint.c" -lrdmacm -libverbs || exit 1
 }

@@ -37,7 +37,7 @@ struct endpoint {
 	unsigned int posted;	/* Receives ever posted */
 	unsigned int sent, completed;
 	int lost;
-	int is_pending;		/* request without an answer so far */
+	int is_pending;		/* not connected: no request, or none that was answered */
 	int is_rxe;
 	int keeps_receives;
 	int data_length;	/* bytes of the peer's private data */
@@ -104,7 +104,10 @@ void ep_close(struct endpoint *ep)
 {
 	if (!ep)
 		return;
-	/* The destruction of the identifier rejects a pending request. */
+	/*
+	 * The destruction of the identifier rejects a pending request. rdma_disconnect()
+	 * would wait for the end of a connection that does not exist.
+	 */
 	if (!ep->is_pending)
 		rdma_disconnect(ep->id);
 	if (!ep->lender && ep->send_mr)
@@ -196,8 +199,10 @@ struct endpoint *ep_prepare(const char *host, const char *port, size_t size,
 	if (rdma_getaddrinfo(host, port, &hints, &info))
 		return NULL;
 	ep = calloc(1, sizeof(*ep));
-	if (ep)
+	if (ep) {
 		ep->lender = lender;
+		ep->is_pending = 1;
+	}
 	qp_attributes(&attr);
 	ret = ep ? rdma_create_ep(&ep->id, info, NULL, &attr) : -1;
 	rdma_freeaddrinfo(info);
@@ -218,8 +223,30 @@ int ep_connect(struct endpoint *ep, const void *data, uint8_t length,
 	parameters(&param, data, length, retries);
 	if (rdma_connect(ep->id, &param))
 		return -errno;
+	ep->is_pending = 0;
 	keep_data(ep);
 	return 0;
+}
+
+/*
+ * ep_half - make ep_connect() send only its request
+ *
+ * librdmacm confirms the connection when it fetches the event, so its events go to a channel
+ * that is never read. No other function but ep_connect() and ep_completed() may follow.
+ */
+int ep_half(struct endpoint *ep)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+
+	return channel && !rdma_migrate_id(ep->id, channel) ? 0 : -errno;
+}
+
+/* ep_rnr_timer - set the pause that the peer makes when this end has no Receive */
+int ep_rnr_timer(struct endpoint *ep, uint8_t timer)
+{
+	struct ibv_qp_attr attr = { .min_rnr_timer = timer };
+
+	return -ibv_modify_qp(ep->id->qp, &attr, IBV_QP_MIN_RNR_TIMER);
 }
 
 struct rdma_cm_id *ep_listen(const char *host, const char *port)
@@ -375,13 +402,20 @@ int ep_flush(struct endpoint *ep, int patience)
 			return -ETIMEDOUT;
 		if (ret < 0)
 			return -ECONNRESET;
-		ep->completed++;
 		if (wc.status != IBV_WC_SUCCESS) {
 			ep->lost = 1;
 			return -ECONNRESET;
 		}
+		ep->completed++;
 	}
 	return 0;
+}
+
+/* ep_completed - return the number of work requests that the peer's device has accepted */
+unsigned int ep_completed(struct endpoint *ep)
+{
+	ep_flush(ep, 0);
+	return ep->completed;
 }
 
 static int post(struct endpoint *ep, struct ibv_send_wr *wr)

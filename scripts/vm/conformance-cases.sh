@@ -19,8 +19,7 @@ tester()
 	*/kcsan) wait=(--wait 30) ;;
 	*)	wait=(--wait 4) ;;
 	esac
-	RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so \
-		"$VM_TOP/tester/rpcrdma2-test" --tap "${wait[@]}" "$@" 2>&1 |
+	"$VM_TOP/tester/rpcrdma2-test" --tap "${wait[@]}" "$@" 2>&1 |
 		tester_lines "$known"
 	status=("${PIPESTATUS[@]}")
 	if [ "${status[0]}" -eq 3 ]; then

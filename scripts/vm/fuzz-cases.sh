@@ -37,7 +37,7 @@ fuzz()
 
 	before=$(counters)
 
-	RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so setsid nice -n 19 \
+	setsid nice -n 19 \
 		"$VM_TOP/tester/rpcrdma2-test" --tap --fuzz --seed "${SEED:-1}" \
 		--messages "$messages" --connections "$connections" \
 		${RATE:+--rate "$RATE"} ${REPLAY:+--replay "$REPLAY"} \
@@ -110,11 +110,11 @@ flawed()
 	shift 3
 	tester=$VM_TOP/tester/rpcrdma2-test
 	flawed_port=$((${flawed_port:-21900} + 1))
-	RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so "$tester" "$addr4" "$flawed_port" \
+	"$tester" "$addr4" "$flawed_port" \
 		--flawed $fault >/tmp/flawed.log 2>&1 &
 	peer=$!
 	sleep 1
-	said=$(RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so timeout 120 "$tester" --fuzz \
+	said=$(timeout 120 "$tester" --fuzz \
 		--seed 7 --jobs 1 --export "$export_dir" "$@" "$addr4" "$flawed_port" 2>&1)
 	[ $? -eq 1 ] && grep -q "FAILED: $report" <<<"$said" &&
 		ok "$name" || fail "$name: $(tail -n 4 <<<"$said" | tr '\n' ' ')"

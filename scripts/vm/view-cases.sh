@@ -192,8 +192,7 @@ view_of_version_one()
 # hold ADDRESS [COUNT]: connected peers that send nothing until let_go
 hold()
 {
-	PYTHONPATH=$VM_TOP/tester RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so \
-		"$VM_TOP/scripts/hold.py" "$1" "$port" "${2:-1}" &
+	"$VM_TOP/scripts/crowd.py" "$1" "$port" "${2:-1}" hold >/dev/null &
 	held+=($!)
 }
 

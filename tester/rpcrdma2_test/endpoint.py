@@ -61,6 +61,9 @@ def load():
     for name, result, *arguments in (
             ('ep_prepare', pointer, chars, chars, size, u32, pointer),
             ('ep_connect', i, pointer, chars, byte, byte),
+            ('ep_half', i, pointer),
+            ('ep_rnr_timer', i, pointer, byte),
+            ('ep_completed', u32, pointer),
             ('ep_listen', pointer, chars, chars),
             ('ep_unlisten', None, pointer),
             ('ep_request', pointer, pointer, i, size, u32, pointer),
