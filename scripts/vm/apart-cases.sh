@@ -135,8 +135,7 @@ apart_verified()
 		has_verified "$1, $sec: all data are correct" "${apart_loads[i]}" "/tmp/load.$sec"
 	done
 	n=$(contexts)
-	[ "$n" -ge $((apart_seconds / 20)) ] && ok "$1: they have expired ($n contexts)" ||
-		fail "$1: $n contexts"
+	bounded "$1: they have expired ($n contexts)" "$n" $((apart_seconds / 20))
 }
 
 # apart_umount NAME: returns whether a case of this node has failed

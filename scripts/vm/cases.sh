@@ -40,6 +40,25 @@ check()
 	fi
 }
 
+# same NAME VALUE WANTED: a case that both values are equal
+same()
+{
+	[ "$2" = "$3" ] && ok "$1" || fail "$1: $2, not $3"
+}
+
+# bounded NAME NUMBER LEAST [MOST]: a case that the number lies between both
+bounded()
+{
+	[ "$2" -ge "$3" ] && [ "$2" -le "${4:-$2}" ] && ok "$1" ||
+		fail "$1: $2, not $3 to ${4:-any}"
+}
+
+# without NAME WHY: a case that nothing was added to the reasons for a failure
+without()
+{
+	[ -z "$2" ] && ok "$1" || fail "$1: ${2#, }"
+}
+
 # can_fail FILE NAME: succeeds if this kernel has the fault injection FILE. Its absence is a
 # failure on uml-debug and uml-smp, and a comment on other kernels.
 can_fail()
@@ -243,6 +262,12 @@ tries()
 await()
 {
 	tries 600 0.1 "$@"
+}
+
+# happens_in SECONDS COMMAND...: the same for about this time
+happens_in()
+{
+	tries $(($1 * 5)) 0.2 "${@:2}"
 }
 
 # have_ended PROCESS...: succeeds if none of these processes exists

@@ -74,8 +74,7 @@ group_changes()
 
 	changes "C-034 the client's largest Send is lowered" xprtrdma2 send_size 8192 8192 16384 \
 		"c_reqprops_sent == 1 && c_resprops == 1 && s_reqprops == 1 && c_updprops_sent == 1 && s_updprops == 1"
-	[ "$(of_server receive)" = 8192 ] && ok "C-033 the server's Receives are lowered" ||
-		fail "C-033 the server's Receives: $(of_server receive)"
+	same "C-033 the server's Receives are lowered" "$(of_server receive)" 8192
 	changes "C-032 the client's largest Send is raised" xprtrdma2 send_size 65536 16384 16384 \
 		"c_reqprops_sent == 1 && c_resprops == 1 && s_updprops_sent == 1 && c_updprops == 1 && c_updprops_sent == 1"
 	changes "C-034 the server's largest Send is lowered" svcrdma2 send_size 8192 16384 8192 \
@@ -90,8 +89,7 @@ group_changes()
 	changes "C-033 the server's Receives are not lowered without a request" \
 		svcrdma2 receive_size 4096 65536 65536 \
 		"s_updprops_sent + s_reqprops_sent == 0"
-	[ "$(wc -l <"$export_dir/c")" -eq "$lines" ] &&
-		ok "all data are written" || fail "$(wc -l <"$export_dir/c") of $lines lines"
+	same "all data are written" "$(wc -l <"$export_dir/c")" "$lines"
 	check "umount" umount_all
 	finish
 }
@@ -195,8 +193,7 @@ group_size-storm()
 	# A Call may be in flight when the server lowers its largest Send.
 	expect "$name: S14 Calls are refused only for their Replies, and repeated with a Reply chunk" \
 		"s_errors_reply_resource == c_errors_received && c_calls_again == c_errors_received && c_replies_bad == 0"
-	[ "$(rnr)" = "$rnr_before" ] && ok "$name: each message finds a Receive" ||
-		fail "$name: RNR $rnr_before before, $(rnr) after"
+	same "$name: each message finds a Receive" "$(rnr)" "$rnr_before"
 	echo "# $(for i in c_reqprops_sent s_reqprops_sent c_updprops_sent s_updprops_sent; do
 		echo "$i ${rose[$i]}"; done | paste -sd' ')"
 

@@ -67,7 +67,7 @@ no_buffers()
 	got=$(with_fault fail_buffer -1 read_at_once b1 b2 b3 b4 b5 b6)
 	[ "${got// /}" = 6data ] || why+=", $got"
 	risen "$before"
-	[ -z "$why" ] && ok "$name: the data are correct" || fail "$name: ${why#, }"
+	without "$name: the data are correct" "$why"
 	expect "$name: Replies waited, or moved pages of the buffer" \
 		"s_shortages + s_buffer_pages_moved > 0"
 	expect "$name: no error, the same connection" \

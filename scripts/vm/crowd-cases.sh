@@ -10,17 +10,13 @@ transfers=/sys/kernel/debug/svcrdma2/transfers
 # crowd_up [NUMBER [MANNER]]: starts hostile connections and waits until all are established
 crowd_up()
 {
-	local i n=${1:-$crowd_size}
+	local n=${1:-$crowd_size}
 
 	"$VM_TOP/scripts/crowd.py" "$addr4" "$port" "$n" ${2:+"$2"} >/tmp/crowd 2>&1 &
 	crowd=$!
-	for i in $(seq 150); do
-		! grep -q ready /tmp/crowd || { ok "$n hostile connections${2:+ that $2}"; return; }
-		kill -0 "$crowd" 2>/dev/null || break
-		sleep 0.2
-	done
-	fail "hostile connections: $(cat /tmp/crowd)"
-	return 1
+	happens_in 30 eval 'grep -q ready /tmp/crowd || have_ended "$crowd"'
+	check "$n hostile connections${2:+ that $2}" \
+		eval 'grep ready /tmp/crowd || complain "$(cat /tmp/crowd)"'
 }
 
 crowd_down()
@@ -99,29 +95,28 @@ connections_up()
 	grep -c ' state=up ' /proc/net/rpc/svcrdma2
 }
 
+# crowd_did MANNER KEY LEAST NONE NAME: checks two totals, the second one for 0; N in the name
+# is the first one
+crowd_did()
+{
+	local n
+
+	n=$(crowd_total "$1" "$2")
+	[ "$n" -ge "$3" ] && [ "$(crowd_total "$1" "$4")" -eq 0 ] && ok "${5/ N / $n }" ||
+		fail "$5: $(grep "^$1 " /tmp/crowds | tr '\n' ' ')"
+}
+
 # Checks that each manner of hostile connection has happened.
 crowd_happened()
 {
-	local manner
+	local each=$((crowd_size / 5))
 
-	[ "$(crowd_total withhold taken)" -ge $((9 * 2 * crowd_size / 5)) ] &&
-		[ "$(crowd_total withhold replies)" -eq 0 ] &&
-		ok "withheld: $(crowd_total withhold calls) Calls, no RDMA Read answered" ||
-		fail "withheld: $(grep withhold /tmp/crowds | tr '\n' ' ')"
-	[ "$(crowd_total slow replies)" -ge $((crowd_size / 5)) ] &&
-		ok "slow: $(crowd_total slow replies) Receives, one in 19 s" ||
-		fail "slow: $(grep slow /tmp/crowds | tr '\n' ' ')"
-	[ "$(crowd_total chunks replies)" -ge $((20 * crowd_size / 5)) ] &&
-		ok "chunk lists: $(crowd_total chunks replies) Calls answered" ||
-		fail "chunk lists: $(grep chunks /tmp/crowds | tr '\n' ' ')"
-	[ "$(crowd_total mute up)" -ge $((2 * (crowd_size / 5))) ] &&
-		[ "$(crowd_total mute calls)" -eq 0 ] &&
-		ok "mute: $(crowd_total mute up) connections without a message" ||
-		fail "mute: $(grep mute /tmp/crowds | tr '\n' ' ')"
-	[ "$(crowd_total rnr taken)" -ge $((8 * 2 * (crowd_size / 5))) ] &&
-		[ "$(crowd_total rnr replies)" -eq 0 ] &&
-		ok "RNR: $(crowd_total rnr taken) Calls, no Receive for a Reply" ||
-		fail "RNR: $(grep rnr /tmp/crowds | tr '\n' ' ')"
+	crowd_did withhold taken $((9 * 2 * crowd_size / 5)) replies \
+		"withheld: N Calls, no RDMA Read answered"
+	crowd_did slow replies $each - "slow: N Receives, one in 19 s"
+	crowd_did chunks replies $((20 * crowd_size / 5)) - "chunk lists: N Calls answered"
+	crowd_did mute up $((2 * each)) calls "mute: N connections without a message"
+	crowd_did rnr taken $((8 * 2 * each)) replies "RNR: N Calls, no Receive for a Reply"
 }
 
 # The transfers of one address take at most half of the memory, and those of the mount one
@@ -136,12 +131,10 @@ crowd_memory()
 
 	most=$(transfers_of most) peak=$(transfers_of peak)
 	kib=$((mem_before - mem_least))
-	[ "$peak" -gt $((most / 8)) ] && [ "$peak" -le $((most / 2 + (2 << 20))) ] &&
-		ok "S46 payload: $((peak >> 10)) KiB at most, of $((most >> 11)) KiB for an address" ||
-		fail "S46 payload: $((peak >> 10)) KiB, of $((most >> 11)) KiB"
-	[ "$kib" -le $(((most >> 11) + crowd_size * each)) ] &&
-		ok "memory: $kib KiB less during the connections" ||
-		fail "memory: $kib KiB less during the connections"
+	bounded "S46 payload: $((peak >> 10)) KiB at most, of $((most >> 11)) KiB for an address" \
+		"$peak" $((most / 8 + 1)) $((most / 2 + (2 << 20)))
+	bounded "memory: $kib KiB less during the connections" "$kib" 0 \
+		$(((most >> 11) + crowd_size * each))
 }
 
 # while_crowded SECONDS FILE FILE: measures latencies, and the minimum of available memory
@@ -171,23 +164,9 @@ crowd_ends_service()
 	begin=$SECONDS
 	rpc.nfsd 0
 	took=$((SECONDS - begin))
-	[ "$took" -lt 30 ] &&
-		ok "nfsd stops with $n connections (in $took s)" ||
-		fail "nfsd stops with $n connections: in $took s"
+	bounded "nfsd stops with $n connections (in $took s)" "$took" 0 29
 	ended_for "nfsd stops with $n connections" "$server_view" \
 		"ended by its owner"
-}
-
-# happens_in SECONDS COMMAND...: repeats the command until it succeeds, for SECONDS at most
-happens_in()
-{
-	local last=$((SECONDS + $1))
-
-	shift
-	until "$@"; do
-		[ "$SECONDS" -lt "$last" ] || return
-		sleep 0.2
-	done
 }
 
 # has_bytes LEAST MOST: checks the payload that counts for the hostile address
@@ -362,9 +341,8 @@ bounds_contexts()
 	before=$(counters)
 	deep /mnt
 	most=$(send_memory)
-	[ "$most" -ge $((40 * 5000)) ] && [ "$most" -le $((100 * 6000 + 64 * 4096)) ] &&
-		ok "a burst: send contexts have $most bytes, $first before" ||
-		fail "a burst: send contexts have $most bytes, $first before"
+	bounded "a burst: send contexts have $most bytes, $first before" "$most" \
+		$((40 * 5000)) $((100 * 6000 + 64 * 4096))
 	happens_in 20 lingers &&
 		ok "$(send_memory) after the burst" ||
 		fail "still $(send_memory) bytes of send contexts after the burst"
@@ -390,8 +368,7 @@ flooded()
 	no_slower "GETATTR $name" "$d/calm-g" "$d/$1-g"
 	no_slower "WRITE of 1 MiB $name" "$d/calm-w" "$d/$1-w"
 	worst=$(sort -n "$d/$1-g" "$d/$1-w" | tail -n 1)
-	[ "${worst:-9999999}" -lt 1000000 ] && ok "the longest operation $name: $worst us" ||
-		fail "the longest operation $name: $worst us"
+	bounded "the longest operation $name: $worst us" "$worst" 1 999999
 }
 
 # measured_mount: a mount for measurements, with the folder $d for the results

@@ -45,9 +45,7 @@ passes_the_cache()
 	counted check "$label, WRITE of $block" dd if=/tmp/data of="/mnt/$file" bs="$block" \
 		oflag=direct conv=notrunc status=none || return
 	writes=$(grep -c ' nfsd_write_direct:' "$events/trace")
-	[ "$writes" -eq 8 ] &&
-		ok "$label, WRITE of $block: 8 direct ones" ||
-		fail "$label, WRITE of $block: $writes direct ones of 8"
+	same "$label, WRITE of $block: 8 direct ones" "$writes" 8
 	expect "$label, WRITE of $block: Read chunks each, $chunks" \
 		"s_read_chunks == 8 * $chunks"
 	check "$label, WRITE of $block: the disk has the data" as_written "$file"

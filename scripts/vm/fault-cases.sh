@@ -134,8 +134,7 @@ short_in()
 	n=$(injected)
 	goes_on "$name" || return
 	risen "$before"
-	[ "$n" -ge "$3" ] && ok "$name: $n allocations failed" ||
-		fail "$name: only $n allocations failed"
+	bounded "$name: $n allocations failed" "$n" "$3"
 	case $1 in
 	in-flight) expect "$name: on the same connections" \
 		"c_connects == 0 && c_calls > 0" ;;
@@ -335,7 +334,7 @@ everything()
 	read -r writes unwritten reads unread wrong < <(told_written "$percent" "$3")
 	short 0
 	n=$(injected)
-	[ "$n" -ge 10 ] && ok "$name: $n allocations failed" || fail "$name: $n allocations failed"
+	bounded "$name: $n allocations failed" "$n" 10
 	# With a higher percentage all WRITEs may fail.
 	[ "$2" = 1 ] || [ "${unwritten:-1}" -lt "${writes:-0}" ] ||
 		fail "$name: no WRITE succeeds"

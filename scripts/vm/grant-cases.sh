@@ -92,9 +92,7 @@ busy_connection()
 	measure deep /mnt
 	expect "S26 S27 a connection in use gets more credits" \
 		"s_grants_raised >= 3 && s_grants_lowered == 0 && s_grants_denied == 0"
-	[ "$(of_connections credits)" = 64 ] &&
-		ok "S26 S27 and finally 64" ||
-		fail "S26 S27 the credits are $(of_connections credits)"
+	same "S26 S27 and finally 64" "$(of_connections credits)" 64
 	expect "S27 each Call finds a Receive" "c_connects == 0 && s_disconnects == 0"
 	check "umount" umount_all
 }
@@ -176,9 +174,8 @@ small_memory()
 	risen "$before"
 	expect "S27 little memory for Receives: no connection is lost" \
 		"c_connects == 0 && s_disconnects == 0 && s_accepts == 0"
-	[ "$(rnr)" = "$rnr_before" ] &&
-		ok "S27 little memory for Receives: each message finds a Receive" ||
-		fail "S27 little memory for Receives: RNR was $rnr_before, is $(rnr)"
+	same "S27 little memory for Receives: each message finds a Receive" \
+		"$(rnr)" "$rnr_before"
 	expect "S26 grants are lowered" \
 		"s_grants_lowered > 0 && s_grants_denied > 0"
 	[ "$(cat /tmp/most)" -le "$budget" ] &&

@@ -292,8 +292,7 @@ kerberos_expires()
 	done
 	risen "$before"
 	n=$(contexts)
-	[ "$n" -ge 20 ] && ok "$name: they have expired ($n contexts)" ||
-		fail "$name: $n contexts"
+	bounded "$name: they have expired ($n contexts)" "$n" 20
 	expect "$name: no connection lost" \
 		"c_connects == 0 && c_disconnects == 0 && s_disconnects == 0"
 	for dir in "${kerberos_mounts[@]}"; do

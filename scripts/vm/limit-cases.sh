@@ -20,25 +20,25 @@ released()
 	cat "$peers/$1"
 	grep -q '^ok' "$peers/$1" || failed=1
 	took=$(sed -n "s/^# held.$1: \([0-9]*\).*/\1/p" "$peers/$1")
-	[ "${took:-0}" -ge "$2" ] && [ "$took" -le "$3" ] && ok "$1: in time ($took s)" ||
-		fail "$1: not after $2 to $3 s, but ${took:-?}"
+	bounded "$1: in time ($took s)" "${took:-0}" "$2" "$3"
 }
 
 # until_risen BEFORE N COUNTER...: waits until the sum of these counters has risen by N, for
 # 15 s at most
 until_risen()
 {
-	local before=$1 n=$2 last=$((SECONDS + 15)) names
+	happens_in 15 have_risen "$@"
+}
 
-	shift 2
-	names=" $* "
-	while [ "$SECONDS" -lt "$last" ]; do
-		{ echo "$before"; echo ---; counters; } | awk -v names="$names" -v n="$n" '
-			/^---/ { after = 1; next }
-			index(names, " " $1 " ") { sum += after ? $2 : -$2 }
-			END { exit sum < n }' && return
-		sleep 0.2
+have_risen()
+{
+	local name sum=0
+
+	rise <(echo "$1") <(counters)
+	for name in "${@:3}"; do
+		: $((sum += rose[$name]))
 	done
+	[ "$sum" -ge "$2" ]
 }
 
 closes()
@@ -172,8 +172,7 @@ client_stops_service()
 	begin=$SECONDS
 	rpc.nfsd 0
 	took=$((SECONDS - begin))
-	[ "$took" -lt 30 ] && ok "nfsd stops while a Call waits (in $took s)" ||
-		fail "nfsd stops while a Call waits: in $took s"
+	bounded "nfsd stops while a Call waits (in $took s)" "$took" 0 29
 	nfsd_up
 	pkill -P "${held[0]}"
 	wait "${held[@]}" 2>/dev/null

@@ -156,9 +156,8 @@ limits()
 			/proc/net/rpc/svcrdma2")
 	if [ "$2" = rdma2 ]; then
 		got="$(connection send)/$(connection receive) $(connection credits)"
-		[ "$got" = "65536/20480 $grant" ] &&
-			ok "$label: the client's thresholds and credits are $got" ||
-			fail "$label: the client's thresholds and credits are $got"
+		same "$label: the client's thresholds and credits are $got" "$got" \
+			"65536/20480 $grant"
 	else
 		send=65536
 	fi

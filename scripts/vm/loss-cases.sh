@@ -28,8 +28,7 @@ in_flight()
 	local again
 
 	again=$(resent "$3")
-	[ "$again" -ge "$2" ] && ok "$1: $again transfers were in flight" ||
-		fail "$1: only $again transfers were in flight"
+	bounded "$1: $again transfers were in flight" "$again" "$2"
 }
 
 # begin_losses VERSION: mounts and keeps four transfers of 1 MiB in flight
@@ -102,7 +101,7 @@ disconnected()
 	read -r n was < <(transfers)
 	taken=$(disconnects "$1" "$2" $((20 * $2)))
 	transfers_go_on 8 || fail "$name: after the last loss"
-	[ "$taken" -eq "$2" ] && ok "$name, $2 times" || fail "$name: $taken faults were injected"
+	same "$name, $2 times" "$taken" "$2"
 	risen "$before"
 	expect "$name, $2 times: each fault ends one connection" \
 		"c_connects >= $2 && c_connects <= $2 + 1"

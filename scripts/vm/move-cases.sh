@@ -72,7 +72,7 @@ mtu_packets()
 	local n
 
 	n=$(packets_per_mib)
-	[ "$n" -ge "$2" ] && [ "$n" -le "$3" ] && ok "$1" || fail "$1: $n packets per MiB"
+	bounded "$1" "$n" "$2" "$3"
 }
 
 # A connection keeps its packet size; the next one uses the new MTU. Soft-RoCE's path to its

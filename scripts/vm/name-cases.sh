@@ -204,8 +204,7 @@ orders()
 	check "rpcrdma first" modprobe rpcrdma
 	dmesg -C
 	check "then svcrdma2" modprobe svcrdma2
-	[ "$(cat "$rdma_param")" = N ] && ok "rpcrdma keeps the name" ||
-		fail "rpcrdma first: the parameter rdma is $(cat "$rdma_param")"
+	same "rpcrdma keeps the name" "$(cat "$rdma_param")" N
 	said=$(dmesg | grep -c "svcrdma2: .*rmmod rpcrdma.*echo Y >$rdma_param")
 	[ "$said" -eq 1 ] && ok "the log has the remedy" ||
 		fail "rpcrdma first: the log has $(dmesg | grep svcrdma2)"
@@ -213,29 +212,25 @@ orders()
 		ok "the name cannot be registered twice"
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma 20050
-	[ "$(users rpcrdma)" -ge 1 ] && [ "$(users svcrdma2)" = 0 ] &&
-		ok "listeners named rdma belong to rpcrdma" ||
-		fail "users of rpcrdma: $(users rpcrdma), svcrdma2: $(users svcrdma2)"
+	same "listeners named rdma belong to rpcrdma" \
+		"$(users rpcrdma) $(users svcrdma2)" "$(users rpcrdma | grep '[1-9]') 0"
 	rpc.nfsd 0
 	check "rpcrdma is unloaded" rmmod rpcrdma
 	echo Y >"$rdma_param"
-	[ "$(cat "$rdma_param")" = Y ] && ok "svcrdma2 registers the name" ||
-		fail "the name is not registered"
+	same "svcrdma2 registers the name" "$(cat "$rdma_param")" Y
 
 	check "svcrdma2 first, then rpcrdma" modprobe rpcrdma
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma 20050
-	[ "$(users rpcrdma)" = 0 ] && [ "$(users svcrdma2)" -ge 1 ] &&
-		ok "listeners named rdma belong to svcrdma2" ||
-		fail "users of rpcrdma: $(users rpcrdma), svcrdma2: $(users svcrdma2)"
+	same "listeners named rdma belong to svcrdma2" \
+		"$(users rpcrdma) $(users svcrdma2)" "0 $(users svcrdma2 | grep '[1-9]')"
 	rpc.nfsd 0
 	check "rpcrdma is unloaded again" rmmod rpcrdma
 	echo N >"$rdma_param"
 	modprobe rpcrdma
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma 20050
-	[ "$(users rpcrdma)" -ge 1 ] && ok "the name can be released" ||
-		fail "the name is not released"
+	bounded "the name can be released" "$(users rpcrdma)" 1
 	rpc.nfsd 0
 	rmmod rpcrdma
 	echo Y >"$rdma_param"

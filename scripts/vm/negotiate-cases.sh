@@ -106,7 +106,7 @@ concluded()
 	got=$(settled "$port")
 	[ "$got" = "${3#-}" ] || why+=", settled for $got"
 	[[ $4 != *">fail" ]] || got=$(refusal "$port") || why+=", $got"
-	[ -z "$why" ] && ok "$1: actions" || fail "$1: ${why#, }"
+	without "$1: actions" "$why"
 }
 
 # Checks the decisions of all clients of the tester, which have separate ports.
@@ -134,8 +134,7 @@ refusals_logged()
 	for name in client_pinned.{one,all}_of_three; do
 		n=$(dmesg | grep -c \
 			"no common version with server $addr4 port $(port_of "$name"):")
-		[ "$n" -eq 1 ] && ok "$name: logged once" ||
-			fail "$name: $n lines in the log"
+		same "$name: logged once" "$n" 1
 	done
 	check "C-094 BAD_XDR for the first RPC: the mount fails with EIO" \
 		grep 'mount system call failed' \
@@ -175,9 +174,7 @@ real_servers()
 				"^peer=$addr4:20050 state=up .*version=1 " \
 				/proc/net/rpc/xprtrdma2
 		umount /mnt.20050
-		[ "$(actions 20050) $(settled 20050)" = "ERR_VERS>version_1 1" ] &&
-			ok "$name: version 1 by ERR_VERS" ||
-			fail "$name: $(actions 20050), settled $(settled 20050)"
+		same "$name: version 1 by ERR_VERS" "$(actions 20050) $(settled 20050)" "ERR_VERS>version_1 1"
 	else
 		echo "skip no in-tree server beside svcrdma2 in this kernel"
 	fi
@@ -189,8 +186,7 @@ real_servers()
 			/proc/net/rpc/xprtrdma2
 	umount "/mnt.$port"
 	before=$(actions "$port")
-	[ "$(settled "$port")" = 2 ] && ok "$name: version 2 ($before)" ||
-		fail "$name: $before, settled $(settled "$port")"
+	same "$name: version 2 ($before)" "$(settled "$port")" 2
 }
 
 # pin_refused VALUE WORD: a case that the parameter keeps its value, and that one line in
@@ -217,8 +213,7 @@ pins()
 	local value="192.0.2.1=1 [fd00::2]:20049=2,$addr4=2"
 
 	echo "$value" >"$params/pin"
-	[ "$(cat "$params/pin")" = "$value" ] && ok "S34 reading pin returns its value" ||
-		fail "S34 pin reads $(cat "$params/pin")"
+	same "S34 reading pin returns its value" "$(cat "$params/pin")" "$value"
 	pin_refused "192.0.2.1=1 192.0.2.300=1" 192.0.2.300=1
 	pin_refused "192.0.2.1=3" 192.0.2.1=3
 	pin_refused "[fd00::2=1" "[fd00::2=1"

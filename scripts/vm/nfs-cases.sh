@@ -103,9 +103,8 @@ vectors_spread()
 	[ -s /tmp/connections ] && ! grep -qv ' vectors=\([0-9]*\),\1\b' /tmp/connections &&
 		ok "$1: a connection has one completion vector" ||
 		fail "$1: vectors: $(grep -o ' vectors=.*' /tmp/connections | tr '\n' ' ')"
-	[ "$(receive_vectors | wc -l)" -eq "$(nproc)" ] &&
-		ok "$1: the Receives use all completion vectors" ||
-		fail "$1: $(nproc) processors, Receives on vectors $(receive_vectors | tr '\n' ' ')"
+	same "$1: the Receives use all completion vectors" \
+		"$(receive_vectors | wc -l)" "$(nproc)"
 }
 
 # Load over several connections at once, for guests with several processors
@@ -585,8 +584,7 @@ group_disconnect()
 		kill "$load"
 		end_busy "$name"
 		risen "$before"
-		[ "$taken" -eq "$number" ] && ok "$name: the fault was injected" ||
-			fail "$name: $taken faults were injected"
+		same "$name: the fault was injected" "$taken" "$number"
 		expect "$name: each fault ends one connection" \
 			"c_connects >= $taken && c_connects <= $taken + 1"
 		case $side in

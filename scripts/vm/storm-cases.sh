@@ -59,8 +59,7 @@ passing_shortage()
 	no_fault fail_map
 	cmp /run/data "$export_dir/data" || why+=", not the same data"
 	risen "$before"
-	[ -z "$why" ] && ok "$name: writeback loses no data" ||
-		fail "$name: ${why#, }"
+	without "$name: writeback loses no data" "$why"
 	expect "$name: mapping is retried" "c_map_waits == 20"
 	expect "$name: on the same connection" "c_connects == 0"
 	umount_all
@@ -118,8 +117,7 @@ unsendable()
 	[ "$n" -eq 0 ] || why+=", $n others end: $(cat /tmp/chmod.?)"
 	grep -q 'Input/output error' /tmp/xattr.0 ||
 		why+=", itself: '$(cat /tmp/xattr.0)'"
-	[ -z "$why" ] && ok "$name: this Call fails, and no other" ||
-		fail "$name: ${why#, }"
+	without "$name: this Call fails, and no other" "$why"
 	check "$name: later such a Call succeeds" setxattr /mnt/x1 30000
 	risen "$before"
 	expect "$name: counted" "c_calls_unsendable == 1"
@@ -148,14 +146,12 @@ few_regions()
 	expect "$name: the client tries to allocate more" \
 		"c_mrs_unavailable >= 4 && c_mrs_unavailable <= 20"
 	n=$(dmesg | grep -c 'xprtrdma2: RPCs to server .* wait: one needs 3 memory regions, .* no more than 2')
-	[ "$n" -eq 1 ] && ok "$name: one line of the log has the reason" ||
-		fail "$name: $n lines of the log have the reason"
+	same "$name: one line of the log has the reason" "$n" 1
 	no_fault fail_mr
 	tries 30 0.1 have_ended "$pid" ||
 		fail "$name: the RPC still waits 3 s after regions are available"
 	wait "$pid"
-	[ ! -s /tmp/xattr.1 ] && ok "$name: then the RPC continues" ||
-		fail "$name: then: $(cat /tmp/xattr.1)"
+	without "$name: then the RPC continues" "$(cat /tmp/xattr.1)"
 	umount_all
 	rm -f "$export_dir/x"
 }
@@ -174,8 +170,7 @@ few_regions_load()
 	done >/tmp/xattr.1
 	end_busy "$name"
 	no_fault fail_mr
-	[ ! -s /tmp/xattr.1 ] && ok "$name: xattrs of three regions" ||
-		fail "$name: xattrs of three: $(tail -n 1 /tmp/xattr.1)"
+	without "$name: xattrs of three regions" "$(tail -n 1 /tmp/xattr.1)"
 	risen "$before"
 	expect "$name: RPCs waited" "c_mr_waits >= 1"
 	expect "$name: no connection lost" "c_connects == 0"
@@ -210,7 +205,7 @@ built_too_large()
 	no_fault fail_send_max
 	echo 1 >"$faults/fail_send_max/interval"
 	risen "$before"
-	[ -z "$why" ] && ok "$name: no RPC fails" || fail "$name: ${why#, }"
+	without "$name: no RPC fails" "$why"
 	expect "$name: Calls are marshalled again, and Replies planned again" \
 		"c_calls_marshalled_again >= 5 && s_replies_planned_again >= 5"
 	expect "$name: on the same connection, without an error" \
@@ -247,8 +242,7 @@ entries_come_back()
 	kill -9 "${pids[@]}" 2>/dev/null
 	umount -f /mnt 2>/dev/null
 	wait "${pids[@]}"
-	[ -z "$(cat /tmp/four.*)" ] && ok "$name: the READ succeeds" ||
-		fail "$name: $(cat /tmp/four.*)"
+	without "$name: the READ succeeds" "$(cat /tmp/four.*)"
 	risen "$before"
 	expect "$name: it was marshalled again" "c_calls_marshalled_again >= 48"
 	umount_all
@@ -328,8 +322,7 @@ useless_device()
 	rpc.nfsd "$nfsd_threads" && end_grace
 	listen_on rdma2
 	timeout -s KILL 30 stat -t /mnt/. >/dev/null || why+=", no use in the end"
-	[ -z "$why" ] && ok "$name: one line for ${rose[c_connect_failures]} attempts" ||
-		fail "$name: ${why#, }"
+	without "$name: one line for ${rose[c_connect_failures]} attempts" "$why"
 	umount_all
 }
 

@@ -15,12 +15,6 @@ import json, sys
 print(json.dumps(json.load(sys.stdin)[sys.argv[1]][0][sys.argv[2]]))' "$1" "$2"
 }
 
-# same NAME VALUE WANTED: a case that both values are equal
-same()
-{
-	[ "$2" = "$3" ] && ok "$1" || fail "$1: $2, not $3"
-}
-
 # finds GRADE TEXT [ADVICE]: a case that the doctor reports the problem, for a mount from
 # this host
 finds()

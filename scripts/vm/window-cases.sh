@@ -270,8 +270,7 @@ window_short()
 		came forward=300 backward=300 wrong=0 failed=0
 	expect "S27 $name: the connection stays" "c_disconnects + s_disconnects == 0"
 	most=$(sed -n 's/.* xprt2_grant: .*credits=//p' "$trace" | sort -n | tail -n 1)
-	[ "${most:-1}" -ge 4 ] && ok "B-04 $name: up to $most Calls of the client" ||
-		fail "B-04 $name: only ${most:-1} Call of the client at a time"
+	bounded "B-04 $name: up to $most Calls of the client" "${most:-1}" 4
 	all_right both 300 "window=64 head $inline $inline_reply"
 	check "B-09 $name: then Receives for all" view_says \
 		/proc/net/rpc/svcrdma2 "backward_credits=256"
@@ -299,7 +298,7 @@ window_too_small()
 		fail "$label: the log has $(dmesg | tail -n 3)"
 	check "$label: the device with its original limits" rmmod rpcrdma2_small
 	wait "$run" || then=failed
-	[ "$then" = "$4" ] && ok "$label: $then" || fail "$label: $then, not $4"
+	same "$label: $then" "$then" "$4"
 	echo_disconnect 2>/dev/null
 }
 
