@@ -3,11 +3,12 @@
 #
 # In a guest: the client's part when the tester is a server, on port $PORT, that runs $CASE:
 #
-#	visit.sh ADDRESS EXPORT
+#	visit.sh ADDRESS EXPORT [OPTIONS]
 #
 # It mounts, uses small files, which need no chunks, and does additional work of the case;
-# each effect is also checked on the server's side. $ACTION selects a part of this: an RPC
-# that waits, or a record of the client's decisions so far.
+# each effect is also checked on the server's side. Where the server violates the protocol,
+# the work is that of use_chunks. $ACTION selects a part of this: an RPC that waits, or a
+# record of the client's decisions so far.
 
 trace=/sys/kernel/tracing/trace
 
@@ -21,6 +22,46 @@ use()
 		[ "$(cat "$dir/$name/f")" = some ] &&
 		[ "$(ls "$dir/$name")" = f ] &&
 		[ "$(cat "$export_dir/$name/f")" = some ]
+}
+
+# beside WHEN: if the folder $BESIDE exists, stores the client's counters and connections
+# there, for the first work of the case
+beside()
+{
+	local to=${BESIDE:-}/$CASE
+
+	[ -n "${BESIDE:-}" ] && [ ! -e "$to.$1" ] || return
+	client_counters >"$to.$1"
+	cat /proc/net/rpc/xprtrdma2 >"$to.view"
+}
+
+# chunks_come_back FOLDER NAME: writes, reads and lists files and a long symlink
+chunks_come_back()
+{
+	local dir=$1/$2 at=$export_dir/$2 back=/tmp/back.$$ long
+
+	printf -v long '%04090d' 0
+	mkdir "$dir" && dd if=/tmp/work.f of="$dir/f" bs=512 oflag=direct &&
+		dd if=/tmp/work.g of="$dir/g" bs=100000 oflag=direct && ln -s "$long" "$dir/l" &&
+		cmp /tmp/work.f "$at/f" && cmp /tmp/work.g "$at/g" &&
+		[ "$(readlink "$at/l")" = "$long" ] &&
+		dd if="$dir/f" of="$back" bs=512 count=10 iflag=direct && cmp "$back" /tmp/work.f &&
+		dd if="$dir/g" of="$back" bs=100000 count=1 iflag=direct &&
+		cmp "$back" /tmp/work.g && [ "$(cd "$dir" && echo ./*)" = "./f ./g ./l" ]
+}
+
+use_chunks()
+{
+	local rc
+
+	[ -e /tmp/work.g ] || head -c 5120 /dev/urandom >/tmp/work.f
+	[ -e /tmp/work.g ] || head -c 100000 /dev/urandom >/tmp/work.g
+	beside before
+	chunks_come_back "$1" "w-$PORT-$$"
+	rc=$?
+	beside after
+	rm -f "/tmp/back.$$"
+	return "$rc"
 }
 
 # symlinks FOLDER: three concurrent SYMLINKs; prints how many were made and how many refused
@@ -182,6 +223,9 @@ look()
 work()
 {
 	case $CASE in
+	client_replies.*|client_resends.*|client_backward.*)
+		use_chunks "$1"
+		return ;;
 	client_refused.*_of_three)
 		[ "$(symlinks "$1")" = "3 made, 0 refused" ] || return ;;
 	client_pinned.one_of_three)
@@ -218,9 +262,12 @@ log_has_room()
 
 arrive()
 {
-	local options=vers=3,proto=rdma2,nolock,port=$PORT
+	local options=${2:-vers=3},proto=rdma2,nolock,port=$PORT path=$export_dir
 
+	[[ $options != vers=4* ]] || path=/
 	case $CASE in
+	client_replies.*|client_resends.*|client_backward.*)
+		options+=,nordirplus ;;
 	client_fallback.silence_and_an_impatient_rpc|client_fallback.version_one_is_silent)
 		options+=,timeo=40,retrans=5 ;;
 	client_hours.rpc_longer_than_the_idle_timeout)
@@ -240,7 +287,7 @@ arrive()
 	[ -n "${ACTION:-}" ] || echo "$CASE $PORT" >>/tmp/visits
 	mkdir -p "$dir"
 	timeout --foreground -s KILL 60 mount -t nfs -o "$options" \
-		"$1:$export_dir" "$dir" 2>"/tmp/mount.$PORT" || return
+		"$1:$path" "$dir" 2>"/tmp/mount.$PORT" || return
 	[[ $CASE != client_killed.* ]] || {
 		mkdir -p "$dir"/d{1..12}
 		head -c 65536 /dev/zero >"$export_dir/data"
@@ -257,7 +304,7 @@ whole_visit()
 	local rc=1
 
 	client_counters >"/tmp/before.$CASE"
-	if arrive "$1"; then
+	if arrive "$@"; then
 		work "$dir" && rc=0
 		leave
 	else
@@ -275,7 +322,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	read -r action number more <<<"${ACTION:-}"
 	case $action in
 	mount)		no_faults
-			arrive "$1" || { cat "/tmp/mount.$PORT"; exit 1; } ;;
+			arrive "$1" "${3:-}" || { cat "/tmp/mount.$PORT"; exit 1; } ;;
 	work)		work "$dir" ;;
 	stat)		exec stat "$dir/n$number" ;;
 	look)		look "$1" ;;
@@ -299,6 +346,6 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 				sleep 0.1
 			done
 			echo 0 >"$faults/$number/probability" ;;
-	*)		whole_visit "$1" ;;
+	*)		whole_visit "$1" "${3:-}" ;;
 	esac
 fi
