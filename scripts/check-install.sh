@@ -124,9 +124,9 @@ configure()
 
 	mkdir -p "$root/srv/export" "$root/etc/nfs.conf.d" "$root/var/lib/guest-test"
 	for file in /etc/nfs.conf.d/rdma.conf /etc/exports /etc/modprobe.d/local.conf; do
-		scripts/guide.pl file "$file" >"$root$file" || exit 1
+		scripts/guide.py file "$file" >"$root$file" || exit 1
 	done
-	scripts/guide.pl commands >"$root/var/lib/guest-test/guide"
+	scripts/guide.py commands >"$root/var/lib/guest-test/guide"
 	echo '10.0.0.1 server' >>"$root/etc/hosts"
 	cat >"$root/etc/fstab" <<-END
 	/dev/vda / ext4 defaults 0 1

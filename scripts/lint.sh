@@ -253,7 +253,7 @@ if have rst2pseudoxml "documents are well-formed"; then
 	report "documents are well-formed" "$work/documents"
 fi
 
-perl scripts/guide.pl readme README >"$work/readme" 2>&1
+scripts/guide.py readme README >"$work/readme" 2>&1
 report "the commands of README are in the guide" "$work/readme" $?
 
 if have python3 "protocol.rst against the sources"; then

@@ -127,7 +127,7 @@ realm_up()
 		commands+=("addprinc -pw $realm_password $user")
 	done
 	kadmin "${commands[@]}" || return 1
-	perl "$VM_TOP/scripts/guide.pl" realm | sh -e >/tmp/kadmin 2>&1 ||
+	"$VM_TOP/scripts/guide.py" realm | sh -e >/tmp/kadmin 2>&1 ||
 		complain "no keytabs: $(tail -n 1 /tmp/kadmin)" || return 1
 	case ${VM_NODE:-} in
 	'')	mv /root/client.keytab /etc/krb5.keytab ;;
