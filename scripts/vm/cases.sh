@@ -405,5 +405,6 @@ run_group()
 	# A mount may cover the initial folder.
 	cd / || exit 2
 	"group_$1"
+	[ -z "$nfs_is_up" ] || finish
 	exit "$failed"
 }

@@ -91,7 +91,6 @@ group_changes()
 		"s_updprops_sent + s_reqprops_sent == 0"
 	same "all data are written" "$(wc -l <"$export_dir/c")" "$lines"
 	check "umount" umount_all
-	finish
 }
 
 size_parameter()
@@ -206,5 +205,4 @@ group_size-storm()
 	size_parameter svcrdma2 send_size 4096
 	check "$name: finally the smallest sizes" sizes_settle 4096/4096
 	check "umount" umount_all
-	finish
 }

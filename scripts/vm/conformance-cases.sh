@@ -214,7 +214,6 @@ group_conformance()
 		conformance_fragmented
 		conformance_plain
 	fi
-	finish
 }
 
 # The largest RPC that nfsd of this kernel supports, 4 MiB from 7.2 on. The kernel's NFS
@@ -235,7 +234,6 @@ group_payload()
 		failed=1
 	expect "$most bytes read and written in one chunk each" \
 		"s_read_chunk_bytes == $most && s_write_chunk_bytes == $most && s_read_chunks == 1 && s_write_chunks == 1"
-	finish
 }
 
 # The trigger of the client's cases: each mounts from the tester, on the port that the
@@ -346,7 +344,6 @@ group_conformance-client()
 		first_rpcs
 		calls_to_rdma2
 	fi
-	finish
 }
 
 # Known deviations of in-tree's server, see Documentation/conformance.rst
@@ -370,7 +367,6 @@ group_conformance-intree()
 		"$VM_TOP/scripts/vm/nfs-cases.sh client-run rdma" \
 		"$addr4" 21000 ${CASES:-} || failed=1
 	proto=rdma
-	finish
 }
 
 group_client-run()

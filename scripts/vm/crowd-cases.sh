@@ -394,7 +394,6 @@ group_flood()
 	check "the mount's data are correct" \
 		cmp /mnt/beside <(perl -e 'print pack("N*", 1 .. 262144)')
 	rm -rf "$d" "${export_dir:?}"/*
-	finish
 }
 
 # has_connections NUMBER: checks the connections of all addresses
@@ -489,7 +488,6 @@ group_bounds()
 	bounds_upcall
 	bounds_contexts
 	rm -rf "${export_dir:?}"/*
-	finish
 }
 
 # The cases of the group bounds that do not measure time
@@ -503,7 +501,6 @@ group_bounds-payload()
 	bounds_payload
 	bounds_upcall
 	rm -rf "${export_dir:?}"/*
-	finish
 }
 
 group_crowd()
@@ -535,5 +532,4 @@ group_crowd()
 	crowd_happened
 	crowd_memory
 	rm -rf "$d" "$export_dir/beside"
-	finish
 }

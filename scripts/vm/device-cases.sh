@@ -150,5 +150,4 @@ group_devices()
 	[ "$rows" -gt 0 ] || fail "the table has no row ${CASES:-}"
 	echo >$rxe_limits
 	check "default limits again" device_up
-	finish
 }

@@ -111,5 +111,4 @@ group_direct()
 		passes_the_cache "NFSv$v" 1M 1
 		check "NFSv$v: umount" umount_all
 	done
-	finish
 }

@@ -231,7 +231,6 @@ group_shortage()
 	shortages in-flight 1 20 in-flight 10 50 closing 10 3 \
 		connecting 1 5 all 10 10
 	mappings
-	finish
 }
 
 # A minute for each state and percentage
@@ -246,7 +245,6 @@ group_soak-shortage()
 		list[-1]=10
 	done
 	shortages "${list[@]}"
-	finish
 }
 
 # told_written PERCENT SECONDS: allocations fail everywhere, in NFS and nfsd too. A WRITE or
@@ -357,5 +355,4 @@ group_soak-everything()
 		done
 		check "NFSv$v: umount" umount_all
 	done
-	finish
 }

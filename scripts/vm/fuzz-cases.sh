@@ -78,7 +78,6 @@ group_fuzz-server()
 		"s_errors_bad_xdr > 0 && s_dropped_reply > 0 && s_dropped_error > 0"
 	expect "$name: connections have ended, and the reasons are counted" \
 		"s_ended_PEER >= $connections / 2 && c_ended_PEER == 0"
-	finish
 }
 
 # The tester is the server.
@@ -98,7 +97,6 @@ group_fuzz-client()
 	expect "$name: connections have ended, and the reasons are counted" \
 		"c_ended_PEER >= $connections / 2"
 	umount -a -f -l -t nfs
-	finish
 }
 
 # flawed CASE FAULT REPORT [OPTION...]: the fuzzer has to detect a server with a fault, and
@@ -139,5 +137,4 @@ group_flawed()
 		flawed "a message that causes a report" /tmp/flaw "the peer has a problem" \
 			--check '! rm /tmp/flaw 2>/dev/null'
 	}
-	finish
 }

@@ -248,7 +248,6 @@ group_resize()
 	exec 7<&-
 	expect "C-034 they are" "s_write_chunks == 8"
 	set_parameter send_size 65536
-	finish
 }
 
 group_grants()
@@ -258,5 +257,4 @@ group_grants()
 	busy_connection
 	grants_on_the_wire
 	small_memory
-	finish
 }

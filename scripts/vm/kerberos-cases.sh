@@ -37,7 +37,6 @@ kerberos_down()
 	umount_all
 	exportfs -ua
 	umount "$export_dir"/only-*
-	finish
 }
 
 # kerberos_mount VERSION FOLDER PATH [OPTIONS]: of a path below the export. There is no

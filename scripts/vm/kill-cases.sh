@@ -128,7 +128,6 @@ group_kill-peer()
 	nfs_up rdma2 || { fail "server"; return; }
 	echo >"$client_params/pin"
 	kill_peers
-	finish
 }
 
 group_kill()
@@ -157,5 +156,4 @@ group_kill()
 	echo 64 >/sys/module/svcrdma2/parameters/credits
 	[ "$pages" = "inline pages copied" ] || no_fault fail_pullup
 	echo >"$client_params/pin"
-	finish
 }

@@ -246,5 +246,4 @@ group_krb5()
 	gss_again
 	gss_long_messages
 	gss_down
-	finish
 }

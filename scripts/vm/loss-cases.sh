@@ -142,7 +142,6 @@ group_soak-losses()
 	begin_losses 3 || return
 	losses "the server is restarted" 20 "c_connects == times && c_ended_PEER == times" lose_server
 	end_losses "losses, NFSv3"
-	finish
 }
 
 # links NUMBER: drops the link between two guests. If a Reply is lost together with the

@@ -318,6 +318,7 @@ switched_off()
 
 	nfs_up rdma2 && mount_nfs rdma2 4.2 /mnt || { fail "$name"; return; }
 	busy 600
+	nfs_is_up=''
 	transfers_go_on 8 && ok "$name when the kernel is switched off" ||
 		fail "$name: $(cat /tmp/load)"
 }

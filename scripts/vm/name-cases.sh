@@ -365,5 +365,4 @@ group_names()
 	orders
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma2
-	finish
 }

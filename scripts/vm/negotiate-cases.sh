@@ -306,7 +306,6 @@ group_negotiate-hour()
 		expect "S34 an RPC waits for a connection" \
 			"c_connects == 0 && c_connect_failures > 1"
 	fi
-	finish
 }
 
 group_negotiate()
@@ -320,7 +319,6 @@ group_negotiate()
 		pins
 		real_servers
 	fi
-	finish
 }
 
 # By case: an expression over the rise of the client's counters in a visit
@@ -358,5 +356,4 @@ group_properties()
 	negotiate_up || return
 	visits ${CASES:-client_properties}
 	[ -n "${CASES:-}" ] || all_counted
-	finish
 }

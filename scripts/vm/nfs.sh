@@ -10,6 +10,7 @@ export_dir=/export
 export_device=''	# the device of the export; a tmpfs if empty
 port=20049
 nfsd_threads=8
+nfs_is_up=''
 
 # Prints a one-line error and fails; the caller decides whether to continue.
 complain()
@@ -183,6 +184,7 @@ server_down()
 {
 	local daemons='^(rpc\.mountd|rpc\.statd|rpcbind)$'
 
+	nfs_is_up=''
 	rpc.nfsd 0
 	exportfs -ua
 	pkill "$daemons"
@@ -222,8 +224,7 @@ nfs_identity()
 # nfs_up TRANSPORT [rxe|siw]: sets up client and server in one guest, without a mount
 nfs_up()
 {
-	client_up "$@" || return 1
-	server_up "${1%6}"
+	client_up "$@" && server_up "${1%6}" && nfs_is_up=1
 }
 
 # client_up TRANSPORT [rxe|siw]: sets up a client of another guest's server, without the

@@ -409,5 +409,4 @@ group_sizes()
 	ends 4096 65536 65536 4096
 	ends 65536 4096 4096 65536
 	tuned_intree
-	finish
 }

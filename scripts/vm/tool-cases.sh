@@ -154,5 +154,4 @@ group_tool()
 	no_device
 	no_module
 	modprobe xprtrdma2 && modprobe svcrdma2
-	finish
 }

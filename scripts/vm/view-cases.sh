@@ -353,5 +353,4 @@ group_view()
 	check "each row of the documentation was tested" every_row
 	rpc.nfsd "$nfsd_threads"
 	listen_on rdma2
-	finish
 }
