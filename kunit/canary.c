@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Provokes one kind of kernel fault on load. A run shows that the detector of this kind
- * works and that its report fails the run (scripts/canary.sh):
+ * works and that its report fails the run (scripts/canary.py):
  *
  *	insmod canary.ko trouble=KIND
  *

@@ -1,0 +1,166 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+Tests of properties of the guests that all tests rely on. Each detector works: a guest with one
+fault has to report exactly this fault and fail, and a guest without a fault has to pass. Guests
+do not see the machine's files in the folders that tests write to. One line per case.
+
+    canary.py [uml-debug|kcsan]
+"""
+
+import concurrent.futures
+import fcntl
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+END_OF_RACE = 'Reported by Kernel Concurrency Sanitizer on:', '=========================='
+TIMEOUT = {'idle': 15, 'spins': 15}
+
+
+def logs(*lines):
+    return '\n'.join(f"echo '{line}' >/dev/kmsg" for line in lines)
+
+
+def race(functions, *lines):
+    """Logs a report of a race with these functions in the title, and with these lines."""
+    return logs(f'BUG: KCSAN: data-race in {functions}', ' schedule+0x10/0x20', *lines)
+
+
+def death(flags):
+    return logs('Oops: double fault: 0000 [#1]', f'RSP: 0018:ffa00000000fbc40 EFLAGS: {flags}')
+
+
+# Kind, exit status, pattern of the report, command; without a command the kind is a fault of
+# kunit/canary.c. The hung-task detector checks once per timeout.
+CANARIES = {'uml-debug': [
+    ('none', 0, ''),
+    ('warn', 126, 'WARNING: .*canary'),
+    ('leak', 126, 'unreferenced object'),
+    ('locks', 126, 'possible circular locking dependency detected'),
+    ('bounds', 126, 'KASAN: slab-out-of-bounds in .*canary'),
+    ('shift', 126, 'UBSAN: shift-out-of-bounds in .*canary'),
+    ('sleep', 126, 'sleeping function called from invalid context'),
+    ('hung', 126, 'INFO: task canary:[0-9]* blocked for more than'),
+    ('killable', 126, 'init: BUG: task canary:[0-9]* blocked for more than'),
+    ('unlocked', 126, 'init: BUG: lockdep is off'),
+    ('kmemleak-off', 126, 'init: BUG: kmemleak is off',
+     'echo off >/sys/kernel/debug/kmemleak'),
+    ('died', 126, 'Oops: double fault', death('00210202')),
+    ('emulator', 123, 'the emulator failed, no processor has EFLAGS: 0a22a202',
+     death('0a22a202')),
+    ('earlier', 126, 'WARNING: before', logs('WARNING: before') + '\n' + death('0a22a202')),
+    ('idle', 124, 'no end after 15 s without work', 'sleep 9999'),
+    ('spins', 124, 'no end after 15 s of a processor', 'while :; do :; done'),
+], 'kcsan': [
+    # The detector of data races, with several processors
+    ('none', 0, ''),
+    ('race', 126, 'KCSAN: data-race in .*canary'),
+    ('theirs', 0, '', race('schedule / schedule', *END_OF_RACE)),
+    ('below', 0, '', race('schedule / schedule', ' rpcrdma2_one+0x10/0x20 [rpcrdma2]',
+                          *END_OF_RACE)),
+    ('ours', 126, 'KCSAN: data-race in rpcrdma2_one .rpcrdma2. / schedule',
+     race('rpcrdma2_one [rpcrdma2] / schedule', *END_OF_RACE)),
+    ('beside', 126, 'WARNING: beside', race('schedule / schedule', 'WARNING: beside',
+                                            *END_OF_RACE)),
+    ('cut', 126, 'KCSAN: data-race in schedule', race('schedule / schedule', END_OF_RACE[1])),
+]}
+
+
+def said(name):
+    with open(f'{work}/{name}.said', errors='replace') as opened:
+        return opened.read()
+
+
+def guest(name, *command, here=TOP, cwd=None):
+    """Runs a guest. Afterwards no process of it is left, which could hold a lock of vm.sh."""
+    with open(f'{work}/{name}.lock', 'w') as lock, open(f'{work}/{name}.said', 'w') as output:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        process = subprocess.Popen(
+            [f'{here}/scripts/vm.sh', kernel, '--no-modules', '--mem', '512', '--timeout',
+             str(TIMEOUT.get(name, 600)), '--out', f'{work}/{name}', '--', 'sh', '-c', *command],
+            stdout=output, stderr=subprocess.STDOUT, cwd=cwd, pass_fds=[lock.fileno()],
+            start_new_session=True)
+        running.append(process)
+        status = process.wait()
+    with open(f'{work}/{name}.lock', 'w') as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return 1
+    return status
+
+
+def run(kind, status, report, command=None):
+    """Returns a line about a canary."""
+    command = command or f'insmod {work}/canary.ko trouble={kind}'
+    if kind == 'hung':
+        command = f'echo 2 >/proc/sys/kernel/hung_task_timeout_secs; {command} && sleep 5'
+    rc = guest(kind, command)
+    if rc != status:
+        return f'FAIL canary: {kind}: the run ends with {rc}, not {status}, see {work}'
+    if not re.search(report, said(kind)):
+        return f'FAIL canary: {kind}: the run did not report it, see {work}'
+    if status:
+        return f'ok canary: {kind}: the run fails, "{report}"'
+    return 'ok canary: ' + ('without a fault' if kind == 'none' else f'{kind}:') + ' the run passes'
+
+
+def folders(name, case, *command, **options):
+    if not guest(name, *command, **options):
+        return f'ok canary: {case}'
+    return '\n# '.join([f'FAIL canary: {case}', *said(name).splitlines()[-30:]])
+
+
+def clean_up():
+    for folder in (clone, f'{clone}.beside'):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def stop(*_):
+    """Each guest is a process group."""
+    for process in running:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+    for process in running:
+        process.wait()
+    clean_up()
+    os._exit(130)
+
+
+kernel, running = (sys.argv[1:] or ['uml-debug'])[0], []
+cache = os.environ.get('RPCRDMA2_CACHE') or (
+    os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')) + '/rpcrdma2'
+os.makedirs(f'{cache}/run', exist_ok=True)
+work = tempfile.mkdtemp(prefix=time.strftime('canary-%H%M%S-'), dir=f'{cache}/run')
+clone = tempfile.mkdtemp(prefix='canary-', dir='/tmp')
+for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(which, stop)
+built = subprocess.run([f'{TOP}/scripts/vm/modules.sh', kernel], stdout=subprocess.PIPE, text=True,
+                       env={**os.environ, 'KUNIT': '1'}, check=True).stdout.strip()
+# A copy, because the unit tests may rebuild their modules at any time
+shutil.copy(f'{built}/src/kunit/canary.ko', work)
+own = []
+if kernel == 'uml-debug':
+    # A checkout in the machine's /tmp, beside another file; and /tmp as the current folder
+    shutil.copytree(f'{TOP}/scripts', f'{clone}/scripts')
+    os.mkdir(f'{clone}.beside')
+    own = [('folders', '/tmp of a guest has its checkout, and no other files',
+            f'ls -A /tmp; test -x scripts/canary.py && test ! -e {clone}.beside',
+            {'here': '.', 'cwd': clone}),
+           ('tmp', 'a guest that is started in /tmp has a private /tmp',
+            f'ls -A /tmp; test "$PWD" = /tmp && test ! -e {clone}.beside', {'cwd': '/tmp'})]
+# The guests sleep most of the time.
+with concurrent.futures.ThreadPoolExecutor((os.cpu_count() or 1) + 1) as pool:
+    cases = [pool.submit(folders, *words, **options) for *words, options in own]
+    cases += [pool.submit(run, *row) for row in CANARIES[kernel]]
+    lines = [case.result() for case in cases]
+print(*lines, sep='\n')
+clean_up()
+sys.exit(any(line.startswith('FAIL') for line in lines))
