@@ -53,13 +53,7 @@ mount_two()
 
 mount_one()
 {
-	local ret pin=/sys/module/xprtrdma2/parameters/pin
-
-	echo "$addr4=1" >"$pin"
-	mount_rdma2 "$1" 1
-	ret=$?
-	echo >"$pin"
-	return "$ret"
+	pinned 1 mount_rdma2 "$1" 1
 }
 
 delegations()

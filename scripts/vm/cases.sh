@@ -307,6 +307,18 @@ measure()
 	risen "$before"
 }
 
+# pinned VERSION COMMAND...: runs the command; for version 1 a pin is set meanwhile
+pinned()
+{
+	local status pin=/sys/module/xprtrdma2/parameters/pin
+
+	[ "$1" -eq 2 ] || echo "$addr4=1" >"$pin"
+	"${@:2}"
+	status=$?
+	echo >"$pin"
+	return "$status"
+}
+
 # reasons: prints the c_ended_* counters in rose[], the reasons for which connections ended
 reasons()
 {

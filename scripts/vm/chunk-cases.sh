@@ -196,9 +196,9 @@ chunks_beside()
 {
 	local name="a client of version 2 beside one of version 1"
 
-	check "$name: connect" echo_pinned 1 || return
+	check "$name: connect" pinned 1 echo_connect || return
 	echo_do "client 1"
-	check "$name: connect in version 2" echo_pinned 2 || return
+	check "$name: connect in version 2" pinned 2 echo_connect || return
 	check "$name: one connection of each" \
 		test "$(echo_connections 1).$(echo_connections 2)" = 1.1
 	measure all_right backward 200 "window=16 call=300/300001 reply=100 head ddp=2"

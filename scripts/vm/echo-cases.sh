@@ -113,18 +113,6 @@ echo_same_xids()
 		came "met=$count" alone=0
 }
 
-# echo_pinned VERSION [CONNECTIONS]: connects, in version 1 by a pin
-echo_pinned()
-{
-	local ret pin=/sys/module/xprtrdma2/parameters/pin
-
-	[ "$1" -eq 2 ] || echo "$addr4=1" >"$pin"
-	echo_connect "${2:-1}"
-	ret=$?
-	echo >"$pin"
-	return "$ret"
-}
-
 echo_connections()
 {
 	grep -c "^peer=[^ ]*:$echo_port .* version=$1 " \
@@ -136,7 +124,7 @@ echo_in_version()
 {
 	local label="version $1" count=$2
 
-	check "$label: a client that accepts Calls" echo_pinned "$1" || return
+	check "$label: a client that accepts Calls" pinned "$1" echo_connect || return
 	counted echo_inline "$label" "$count" 2>/dev/null
 	check "$label: one connection in that version" test "$(echo_connections "$1")" -eq 1
 	backward_counted "$((2 * count))"

@@ -19,7 +19,7 @@ kerberos_up()
 	# As fs-exercise has them
 	echo 'user:x:1234:1234::/:/bin/false' >>/etc/passwd
 	echo 'group:x:4321:' >>/etc/group
-	realm_up && EXPORT_OPTIONS=sec=sys:krb5:krb5i:krb5p nfs_up "$proto" ||
+	realm_up && EXPORT_OPTIONS=sec=sys:krb5:krb5i:krb5p nfs_up "$proto" && realm_is_up=1 ||
 		return 1
 	for name in krb5p krb5:krb5i; do
 		id=$((id + 1))
@@ -125,6 +125,21 @@ kerberos_registrations()
 		"s_calls >= 32 && c_registrations == 0"
 	check "$name: READ of 4 KiB: the client has the data" \
 		cmp -n 131072 /tmp/mega /tmp/back
+}
+
+# kerberos_flavors VERSION...: registrations with each flavor
+kerberos_flavors()
+{
+	local v sec
+
+	for v in "$@"; do
+		for sec in krb5 krb5i krb5p; do
+			check "NFSv$v, $sec: mount" mount_nfs "$proto" "$v" /mnt "sec=$sec" ||
+				continue
+			kerberos_registrations "NFSv$v, $sec"
+			check "NFSv$v, $sec: umount" umount_all
+		done
+	done
 }
 
 kerberos_negotiates()
@@ -285,9 +300,7 @@ kerberos_expires()
 	for i in 0 1 2; do
 		kill "${loads[i]}"
 		sec=${kerberos_mounts[i]#/mnt.}
-		wait "${loads[i]}" &&
-			ok "$name, $sec: all data are correct ($(load_sums "/tmp/load.$sec"))" ||
-			fail "$name, $sec: $(tr '\n' ' ' <"/tmp/load.$sec")"
+		has_verified "$name, $sec: all data are correct" "${loads[i]}" "/tmp/load.$sec"
 	done
 	risen "$before"
 	n=$(contexts)
@@ -421,7 +434,6 @@ group_kerberos()
 		kerberos_negotiates "$v"
 	done
 	kerberos_tls
-	kerberos_down
 }
 
 group_kerberos-users()
@@ -433,25 +445,19 @@ group_kerberos-users()
 		kerberos_users "$v" krb5
 		kerberos_errors "$v"
 	done
-	kerberos_down
 }
 
 # Debian uses rpc.svcgssd if gssproxy is not installed.
 group_kerberos-svcgssd()
 {
-	local v sec
+	local v
 
 	kerberos_up svcgssd || { fail "server"; return; }
 	for v in 4.2 3; do
-		for sec in krb5 krb5i krb5p; do
-			check "NFSv$v, $sec: mount" mount_nfs "$proto" "$v" /mnt "sec=$sec"
-			kerberos_registrations "NFSv$v, $sec"
-			check "NFSv$v, $sec: umount" umount_all
-		done
+		kerberos_flavors "$v"
 		kerberos_users "$v" krb5p
 		kerberos_errors "$v"
 	done
-	kerberos_down
 }
 
 group_kerberos-load()
@@ -464,7 +470,6 @@ group_kerberos-load()
 		kerberos_kdc_away "$v"
 		kerberos_expires_away "$v"
 	done
-	kerberos_down
 }
 
 # The session's callbacks have AUTH_SYS, on a connection whose RPCs have Kerberos.
@@ -482,7 +487,6 @@ group_kerberos-callbacks()
 			callbacks_of "$sec, " mount_kerberos "$v" 4 c s
 		done
 	done
-	kerberos_down
 }
 
 # The tester's cases with a context of this realm
@@ -494,32 +498,21 @@ group_kerberos-calls()
 	# shellcheck disable=SC2086 # words
 	all_apply=1 tester "" --export "$export_dir" --gss "nfs@$realm_server" \
 		"$addr4" "$port" ${CASES:-gss} || failed=1
-	kerberos_down
 }
 
 # With the enctypes of RFC 8009, which User-Mode Linux is built without
 group_kerberos-sha2()
 {
-	local v sec
-
 	realm_enctype=aes256-cts-hmac-sha384-192
 	kerberos_up || { fail "server"; return; }
-	for v in ${VERSIONS:-4.2 3}; do
-		for sec in krb5 krb5i krb5p; do
-			check "NFSv$v, $sec: mount" mount_nfs "$proto" "$v" /mnt "sec=$sec" ||
-				continue
-			kerberos_registrations "NFSv$v, $sec"
-			check "NFSv$v, $sec: umount" umount_all
-		done
-	done
+	# shellcheck disable=SC2086 # words
+	kerberos_flavors ${VERSIONS:-4.2 3}
 	check "the ticket has that enctype" eval \
 		"klist -e /tmp/krb5ccmachine_$realm | grep -A 2 nfs/ | grep $realm_enctype"
-	kerberos_down
 }
 
 group_kerberos-intree()
 {
 	kerberos_up || { fail "server"; return; }
 	kerberos_intree
-	kerberos_down
 }

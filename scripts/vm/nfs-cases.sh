@@ -38,6 +38,7 @@ exercise()
 # finish: the last case of each group that has called nfs_up
 finish()
 {
+	[ -z "${realm_is_up:-}" ] || kerberos_down
 	check "unload after use" stop_and_unload || users_of_sunrpc | sed 's/^/# /'
 }
 
