@@ -86,7 +86,7 @@ hostile_server()
 
 	shift
 	all_apply=1 tester "" --server --actions --trigger \
-		"exec $VM_TOP/scripts/vm/visit.sh $addr4 $export_dir $options" \
+		"exec $VM_TOP/scripts/vm/visit.sh ${nfs_host:-$addr4} $export_dir $options" \
 		"$addr4" $((next_port += 100)) "$@" || failed=1
 	rm -rf "${export_dir:?}"/*
 }

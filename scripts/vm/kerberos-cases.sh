@@ -1,8 +1,7 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2153,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: Kerberos with all that belongs to it (realm.sh). krb5-cases.sh
-# has what needs no KDC.
+# Sourced by nfs-cases.sh: Kerberos with all that belongs to it (realm.sh)
 
 # shellcheck source=scripts/vm/realm.sh
 . "$(dirname "$0")/realm.sh" || exit 2
@@ -10,17 +9,22 @@
 kerberos_port=20050	# of in-tree's server
 kerberos_mounts=(/mnt.krb5 /mnt.krb5i /mnt.krb5p)
 
-# kerberos_up [gssproxy|svcgssd]: with a file system of each kind below /export
+# kerberos_up [gssproxy|svcgssd]
 kerberos_up()
 {
-	local name id=0
-
 	nfs_host=$realm_server
 	# As fs-exercise has them
 	echo 'user:x:1234:1234::/:/bin/false' >>/etc/passwd
 	echo 'group:x:4321:' >>/etc/group
-	realm_up && EXPORT_OPTIONS=sec=sys:krb5:krb5i:krb5p nfs_up "$proto" && realm_is_up=1 ||
-		return 1
+	realm_up && EXPORT_OPTIONS=sec=sys:krb5:krb5i:krb5p nfs_up "$proto" && realm_is_up=1 &&
+		realm_daemons "${1:-gssproxy}"
+}
+
+# A file system of each kind below /export
+kerberos_exports()
+{
+	local name id=0
+
 	for name in krb5p krb5:krb5i; do
 		id=$((id + 1))
 		mkdir "$export_dir/only-$id"
@@ -28,7 +32,7 @@ kerberos_up()
 		echo "$export_dir/only-$id *(rw,no_root_squash,insecure,no_subtree_check,fsid=$id,sec=$name)" \
 			>>/etc/exports
 	done
-	exportfs -ra && realm_daemons "${1:-gssproxy}"
+	exportfs -ra
 }
 
 kerberos_down()
@@ -36,7 +40,7 @@ kerberos_down()
 	realm_down
 	umount_all
 	exportfs -ua
-	umount "$export_dir"/only-*
+	umount "$export_dir"/only-* 2>/dev/null
 }
 
 # kerberos_mount VERSION FOLDER PATH [OPTIONS]: of a path below the export. There is no
@@ -426,7 +430,7 @@ group_kerberos()
 {
 	local v sec
 
-	kerberos_up || { fail "server"; return; }
+	kerberos_up && kerberos_exports || { fail "server"; return; }
 	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
 		for sec in krb5 krb5i krb5p; do
 			kerberos_files "$v" "$sec"

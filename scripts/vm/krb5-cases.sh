@@ -1,38 +1,8 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2153,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: RPCSEC_GSS without a KDC. gss-contexts.py gives client and server
-# the contexts that they would establish with its help.
-
-# gss_up: starts the context service for both sides
-gss_up()
-{
-	mount -t rpc_pipefs none /var/lib/nfs/rpc_pipefs || return 1
-	"$VM_TOP/scripts/gss-contexts.py" serve >/tmp/contexts 2>&1 &
-	gss_contexts=$!
-	await grep -q begins /tmp/contexts
-}
-
-gss_down()
-{
-	kill "$gss_contexts"
-	wait "$gss_contexts" 2>/dev/null
-	umount /var/lib/nfs/rpc_pipefs
-}
-
-# map_names: fills the ID maps. With Kerberos an NFSv4 client sends names, and no idmapd
-# runs.
-map_names()
-{
-	local flavor
-
-	for flavor in krb5 krb5i krb5p; do
-		echo "gss/$flavor user 1234 2147483647 1234" \
-			>/proc/net/rpc/nfs4.nametoid/channel
-		echo "gss/$flavor group 4321 2147483647 4321" \
-			>/proc/net/rpc/nfs4.nametoid/channel
-	done
-}
+# Sourced by nfs-cases.sh: the placement of data with RPCSEC_GSS, and RPCs that are encrypted
+# again.
 
 # With any transport, nfsd cannot decode contiguous items longer than a page from an
 # encrypted Call; the tests therefore have no long symlinks and no large xattrs.
@@ -172,7 +142,7 @@ pages_failed()
 # earlier.
 group_krb5-run()
 {
-	local port=$PORT dir=/mnt.$PORT before counter sec=krb5p
+	local port=$PORT dir=/mnt.$PORT before counter sec=krb5p nfs_host=$realm_server
 
 	[ "$CASE" != client_overheard.in_plain_text ] || sec=sys
 	trap 'fail_pages 0; umount -f -l "$dir"; exit 1' TERM
@@ -229,8 +199,7 @@ group_krb5()
 {
 	local v sec
 
-	EXPORT_OPTIONS=sec=sys:krb5:krb5i:krb5p nfs_up "$proto" && gss_up &&
-		map_names || { fail "server"; return; }
+	kerberos_up || { fail "server"; return; }
 	for v in ${VERSIONS:-4.2 3}; do
 		check "NFSv$v, sys: mount" \
 			mount_nfs "$proto" "$v" /mnt sec=sys &&
@@ -245,5 +214,4 @@ group_krb5()
 	gss_timeouts
 	gss_again
 	gss_long_messages
-	gss_down
 }
