@@ -5,77 +5,27 @@
 # the kernel's own. A tester's case that does not apply to a peer counts neither as passed
 # nor as skipped; a comment has the reason.
 
-# tester KNOWN ARGUMENT...: runs cases of the tester and prints them as "ok", "FAIL" and "#"
-# lines. Cases in KNOWN have to fail. At least one case has to apply, and with all_apply=1
-# all of them.
+# tester KNOWN ARGUMENT...: runs cases of the tester. Cases in KNOWN have to fail. At least one
+# case has to apply, and with all_apply=1 all of them.
 tester()
 {
-	local known=$1 status wait=()
+	local status options=(--lines --known "$1" ${all_apply:+--all-apply})
 
-	shift
 	# With the host's clock an answer may be late on a busy machine, and kcsan is slow.
 	case $VM_CLOCK/$VM_KERNEL in
 	guest/*) ;;
-	*/kcsan) wait=(--wait 30) ;;
-	*)	wait=(--wait 4) ;;
+	*/kcsan) options+=(--wait 30) ;;
+	*)	options+=(--wait 4) ;;
 	esac
-	"$VM_TOP/tester/rpcrdma2-test" --tap "${wait[@]}" "$@" 2>&1 |
-		tester_lines "$known"
-	status=("${PIPESTATUS[@]}")
-	if [ "${status[0]}" -eq 3 ]; then
-		echo "FAIL the tester: no case applies of ${*: -1}"
-		return 1
-	fi
-	return "${status[1]}"
-}
-
-# A run that ends early has failed, regardless of its results.
-tester_lines()
-{
-	awk -v known=" ${1//$'\n'/ } " -v all="${all_apply:-}" '
-	function is_known(name) {
-		sub(/^.* /, "", name)
-		return index(known, " " name " ")
-	}
-	/^1\.\.[0-9]+$/ { planned = substr($0, 4); next }
-	/^TAP version/ { next }
-	match($0, /^ok [0-9]+ - /) {
-		seen++
-		name = substr($0, RLENGTH + 1)
-		if (sub(/ # SKIP /, ": not applicable: ", name)) {
-			print (all ? "FAIL " : "# ") name
-			bad += all
-		} else if (is_known(name)) {
-			print "FAIL " name ": passes, although it is listed as failing"
-			bad = 1
-		} else
-			print "ok " name
-		next
-	}
-	match($0, /^not ok [0-9]+ - /) {
-		seen++
-		failed = substr($0, RLENGTH + 1)
-		getline why
-		if (is_known(failed)) {
-			print "ok " failed " fails, as is known"
-			print why
-			next
-		}
-		print "FAIL " failed ": " substr(why, 3)
-		bad = 1
-		next
-	}
-	/^# / { print; next }
-	# a requirement that is demanded and has not passed
-	/^rpcrdma2-test: / { print "FAIL " $0; bad = 1; next }
-	{ said = said " " $0 }
-	END {
-		if (!planned || seen != planned) {
-			print "FAIL the tester ended early:" said
-			bad = 1
-		}
-		exit bad
-	}'
+	"$VM_TOP/tester/rpcrdma2-test" "${options[@]}" "${@:2}" 2>&1 |
+		sed -u 's/^rpcrdma2-test: /FAIL &/; /^\(ok\|FAIL\|#\) /!s/^/# /'
+	status=${PIPESTATUS[0]}
+	case $status in
+	[012])	;;
+	3)	echo "FAIL the tester: no case applies of ${*: -1}" ;;
+	*)	echo "FAIL the tester ended early, with $status" ;;
+	esac
+	return "$status"
 }
 
 # require VERSION...: demands a passed case of each requirement of these versions, if all

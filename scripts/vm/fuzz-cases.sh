@@ -38,7 +38,7 @@ fuzz()
 	before=$(counters)
 
 	setsid nice -n 19 \
-		"$VM_TOP/tester/rpcrdma2-test" --tap --fuzz --seed "${SEED:-1}" \
+		"$VM_TOP/tester/rpcrdma2-test" --fuzz --seed "${SEED:-1}" \
 		--messages "$messages" --connections "$connections" \
 		${RATE:+--rate "$RATE"} ${REPLAY:+--replay "$REPLAY"} \
 		--check "$VM_TOP/scripts/vm/nfs-cases.sh fuzz-check" "$@" \
@@ -51,8 +51,8 @@ fuzz()
 		sed "s/^\(ok\|FAIL\) /&beside $name: /" /run/vm/steady.log
 		[ $rc -eq 0 ] || failed=1
 	}
-	wait "$group"
-	tester_lines '' <"$log" || failed=1
+	wait "$group" && ok "$name" || fail "$name: $(grep -v '^#' "$log" | tail -n 3)"
+	grep '^#' "$log"
 	risen "$before"
 }
 

@@ -51,6 +51,10 @@ def arguments():
     parser.add_argument('--require', metavar='WORD', action='append', default=[],
                         help='a case, a group, a requirement or a version (1, 2) of which '
                              'a case has to pass; not applicable counts as failed')
+    parser.add_argument('--known', metavar='CASES', default='',
+                        help='names of cases that have to fail, in one word')
+    parser.add_argument('--all-apply', action='store_true',
+                        help='cases that are not applicable have failed')
     parser.add_argument('--wait', metavar='FACTOR', type=positive, default=1.0,
                         help='multiply all timeouts, for a slow peer or link')
     parser.add_argument('--list', action='store_true', help='list the cases')
@@ -67,6 +71,8 @@ def arguments():
                         help='test the library of messages, without a network')
     form = parser.add_mutually_exclusive_group()
     form.add_argument('--tap', action='store_const', const=report.Tap, dest='form')
+    form.add_argument('--lines', action='store_const', const=report.Lines, dest='form',
+                      help=argparse.SUPPRESS)
     form.add_argument('--json', action='store_const', const=report.Json, dest='form')
     parser.add_argument('words', nargs='*', metavar='HOST PORT [CASE...]',
                         help='a case, a group of them, or a requirement')
@@ -129,6 +135,19 @@ def run(case, talk):
     return report.Result(case, status, str(why), time.monotonic() - begin, lost)
 
 
+def judged(result, options):
+    """Returns the result in view of --known and --all-apply."""
+    status, why = result.status, result.why
+    is_known = result.case.name in options.known.split()
+    if status == report.NOT_APPLICABLE and options.all_apply:
+        status, why = report.FAILED, f'not applicable: {why}'
+    elif status == report.FAILED and is_known:
+        status, why = report.PASSED, f'fails, as is known: {why}'
+    elif status == report.PASSED and is_known:
+        status, why = report.FAILED, 'passes, although it is listed as failing'
+    return dataclasses.replace(result, status=status, why=why)
+
+
 def why_not(case, target):
     if case.version not in target.versions:
         return f'the peer does not support version {case.version}'
@@ -155,20 +174,20 @@ def verdict(results, required):
     return 0 if passed else NOTHING_PASSED
 
 
-def play_client(cases, target, form):
+def play_client(cases, target, form, options):
     target.survey()
     form.begin(cases)
     results = []
     for case in cases:
         why = why_not(case, target)
-        results.append(report.Result(case, report.NOT_APPLICABLE, why) if why else
-                       run(case, Client(target, case.version)))
+        results.append(judged(report.Result(case, report.NOT_APPLICABLE, why) if why else
+                              run(case, Client(target, case.version)), options))
         form.add(results[-1])
     form.end(results)
     return results
 
 
-def play_server(cases, trigger, form):
+def play_server(cases, trigger, form, options):
     """
     Gives each case a port, because clients remember the version of a server.
 
@@ -187,6 +206,7 @@ def play_server(cases, trigger, form):
             if case.kept:
                 kept.next_case(own)
             results.append(run(case, talk))
+        results[-1] = judged(results[-1], options)
         form.add(results[-1])
     kept.close()
     form.end(results)
@@ -260,9 +280,9 @@ def main():
         if options.faults:
             results = canary.main(cases, words, trigger, target, options.form(), run)
         elif options.plays == 'server':
-            results = play_server(cases, trigger, options.form())
+            results = play_server(cases, trigger, options.form(), options)
         else:
-            results = play_client(cases, target, options.form())
+            results = play_client(cases, target, options.form(), options)
         return verdict(results, options.require)
     except (OSError, Lost, rpc.RpcError, registry.Failure) as reason:
         print(f'rpcrdma2-test: {host} port {port}: {reason}', file=sys.stderr)

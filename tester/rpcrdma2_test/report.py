@@ -83,6 +83,25 @@ class Tap:
         pass
 
 
+class Lines:
+    """Prints a line per case for the guests' scripts."""
+    WORDS = {PASSED: 'ok', FAILED: 'FAIL', NOT_APPLICABLE: '#'}
+
+    def begin(self, cases):
+        pass
+
+    def add(self, result):
+        line = ' '.join([self.WORDS[result.status], *result.case.ids, result.case.name])
+        if result.status == NOT_APPLICABLE:
+            line += ': not applicable'
+        print(f'{line}: {one_line(result.why)}' if result.why else line, flush=True)
+        if result.seconds > 10:
+            print(f'# {result.case.name}: {result.seconds:.1f} s', flush=True)
+
+    def end(self, results):
+        pass
+
+
 class Json:
     """Prints one object at the end."""
 
