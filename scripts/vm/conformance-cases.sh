@@ -18,7 +18,7 @@ tester()
 	*)	options+=(--wait 4) ;;
 	esac
 	"$VM_TOP/tester/rpcrdma2-test" "${options[@]}" "${@:2}" 2>&1 |
-		sed -u 's/^rpcrdma2-test: /FAIL &/; /^\(ok\|FAIL\|#\) /!s/^/# /'
+		sed -u 's/^rpcrdma2-test: /FAIL &/; s/^Traceback/FAIL the tester: &/; /^\(ok\|FAIL\|#\) /!s/^/# /'
 	status=${PIPESTATUS[0]}
 	case $status in
 	[012])	;;
