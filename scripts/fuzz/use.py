@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -IS
 # SPDX-License-Identifier: GPL-2.0
 """
 In a guest: uses a mount of a hostile server until most operations fail.
@@ -12,40 +12,25 @@ import mmap
 import os
 import sys
 
-SIZES = (512, 4096, 16384, 65536)
+folder, page, failed = sys.argv[1], memoryview(mmap.mmap(-1, 65536)), 0
+data = f'{folder}/data'
 
 
-def operations(folder):
-    data, link = f'{folder}/data', f'{folder}/link'
-    page = mmap.mmap(-1, max(SIZES))
+def direct(flags, call, size):
+    fd = os.open(data, flags | os.O_DIRECT)
+    try:
+        call(fd, [page[:size]], 0)
+    finally:
+        os.close(fd)
 
-    def direct(flags, size, operation):
-        fd = os.open(data, flags | os.O_DIRECT)
+
+while failed < 100:
+    for call, *words in [each for size in (512, 4096, 16384, 65536) for each in (
+            (direct, os.O_RDONLY, os.preadv, size), (os.stat, data),
+            (direct, os.O_WRONLY, os.pwritev, size), (os.listdir, folder),
+            (os.readlink, f'{folder}/link'))]:
         try:
-            operation(fd, memoryview(page)[:size])
-        finally:
-            os.close(fd)
-
-    for size in SIZES:
-        yield lambda size=size: direct(os.O_RDONLY, size,
-                                       lambda fd, room: os.preadv(fd, [room], 0))
-        yield lambda: os.stat(data)
-        yield lambda size=size: direct(os.O_WRONLY, size,
-                                       lambda fd, room: os.pwritev(fd, [room], 0))
-        yield lambda: os.listdir(folder)
-        yield lambda: os.readlink(link)
-
-
-def main():
-    failed = 0
-    while failed < 100:
-        for operation in operations(sys.argv[1]):
-            try:
-                operation()
-                failed = 0
-            except OSError:
-                failed += 1
-
-
-if __name__ == '__main__':
-    main()
+            call(*words)
+            failed = 0
+        except OSError:
+            failed += 1

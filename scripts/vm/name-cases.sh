@@ -16,48 +16,30 @@ users()
 # on all addresses or on $LISTEN
 set_listeners()
 {
-	perl -MSocket -e '
-	my ($family, $seq, @wish) = (16, 0, @ARGV);
+	python3 -IS -c '
+import os, re, socket, struct, sys
 
-	sub attr {
-		my ($type, $data) = @_;
+def attr(kind, data):
+    return struct.pack("=HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
 
-		return pack("SSa*x![4]", 4 + length($data), $type, $data);
-	}
-	sub ask {
-		my ($cmd, $attrs) = @_;
-		my $reply;
+def ask(family, command, attrs):
+    answer = b""
+    s.send(struct.pack("=IHHIIBBH", 20 + len(attrs), family, 5, 1, 0, command, 1, 0) + attrs)
+    for got in iter(lambda: s.recv(65536), b""):
+        if got[4:6] == struct.pack("=H", 2):            # the error, or 0
+            error = -struct.unpack_from("=i", got, 16)[0]
+            return sys.exit(f"netlink: {os.strerror(error)}") if error else answer
+        answer = got
 
-		send(S, pack("LSSLLCCS", 20 + length($attrs), $family, 5,
-			     ++$seq, 0, $cmd, 1, 0) . $attrs, 0) or die "send: $!\n";
-		do {
-			defined recv(S, $reply, 65536, 0) or die "recv: $!\n";
-			my ($len, $type) = unpack("LS", $reply);
-
-			if ($type == 2) {
-				my $errno = -unpack("x[16]l", $reply);
-
-				$! = $errno;
-				die "netlink: $!\n" if $errno;
-				return;
-			}
-			$answer = $reply;
-		} while (1);
-	}
-
-	socket(S, 16, SOCK_RAW, 16) or die "socket: $!\n";
-	ask(3, attr(2, "nfsd\0"));
-	$answer =~ /\x06\0\x01\0(..)/s or die "no family nfsd\n";
-	$family = unpack("S", $1);
-	my $list = "";
-	while (my ($name, $port) = splice(@wish, 0, 2)) {
-		my $addr = pack_sockaddr_in($port, inet_aton($ENV{LISTEN} // "0.0.0.0"));
-
-		# NFSD_A_SERVER_SOCK_ADDR: address, name
-		$list .= attr(1 | 0x8000, attr(1, $addr . "\0" x (128 - length($addr))) .
-			      attr(2, "$name\0"));
-	}
-	ask(6, $list);' "$@"
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
+family = re.search(b"\x06\0\x01\0(..)", ask(16, 3, attr(2, b"nfsd\0")), re.S)
+wish, sockets = iter(sys.argv[1:]), b""
+host = socket.inet_aton(os.environ.get("LISTEN", "0.0.0.0"))
+for name, port in zip(wish, wish):
+    # NFSD_A_SERVER_SOCK_ADDR: address, name
+    address = struct.pack("=H", socket.AF_INET) + struct.pack(">H", int(port)) + host
+    sockets += attr(0x8001, attr(1, address.ljust(128, b"\0")) + attr(2, name.encode() + b"\0"))
+ask(struct.unpack("=H", family[1])[0], 6, sockets)' "$@"
 }
 
 # listens_on NAME PORT: checks nfsd's list of listeners
