@@ -208,7 +208,7 @@ for one in peers:
     one.establish()
 print('ready', flush=True)
 while True:
-    for found, _ in poller.poll(20):
+    for found, _ in poller.poll(None if manners == ['hold'] else 20):
         if found in owners:
             owners[found].look()
     for one in peers:

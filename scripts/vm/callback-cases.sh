@@ -284,13 +284,6 @@ while_recalling()
 	rm -f "$export_dir"/d*
 }
 
-device_down_and_up()
-{
-	device_down
-	sleep 0.2
-	device_up
-}
-
 # recovered LABEL: after a lost Reply the server assumes that the Call was never made and
 # reuses its sequence number. The first callback detects this; only later ones can succeed.
 recovered()
@@ -313,7 +306,7 @@ callbacks_cut_off()
 	before=$(counters)
 	for i in $(seq "$2"); do
 		check "cut off, round $i: delegations" delegate_again 20
-		while_recalling "$i" device_down_and_up
+		while_recalling "$i" device_again 0.2
 	done
 	risen "$before"
 	# If the server detects the removal first, the client sees a disconnect by its peer.

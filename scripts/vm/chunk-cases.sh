@@ -322,7 +322,7 @@ calls_held_over()
 	echo_do "run direction=backward count=16 window=16 head retry hold=3000" &
 	run=$!
 	sleep 1
-	device_down && device_up || fail "$name: device"
+	device_again || fail "$name: device"
 	wait "$run"
 	check "$name: each Call is repeated once" \
 		came backward=16 wrong=0 failed=0 retried=16

@@ -186,7 +186,7 @@ echo_interrupted()
 		all_right both "$((2 * steps))" "$rpcs"
 	echo_run_begins
 	for i in 1 2 3; do
-		device_down && sleep 0.3 && device_up && echo_goes_on ||
+		device_again 0.3 && echo_goes_on ||
 			fail "interrupted: device removed, $i"
 	done
 	echo_run_ends "device removed, 3 times, $1 connections"

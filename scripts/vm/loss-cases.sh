@@ -119,11 +119,6 @@ lose_link()
 		on_server "tc qdisc del dev \$netdev root"
 }
 
-lose_device()
-{
-	device_down && sleep 0.5 && device_up
-}
-
 # Restarts the server of an NFSv3 mount, which has no state to reclaim.
 lose_server()
 {
@@ -137,7 +132,7 @@ group_soak-losses()
 	begin_losses 4.2 || return
 	disconnected client 150
 	disconnected server 150
-	losses "the device is removed" 20 "c_connects == times && c_ended_DEVICE == times" lose_device
+	losses "the device is removed" 20 "c_connects == times && c_ended_DEVICE == times" device_again 0.5
 	end_losses "losses, NFSv4.2"
 	begin_losses 3 || return
 	losses "the server is restarted" 20 "c_connects == times && c_ended_PEER == times" lose_server

@@ -329,11 +329,6 @@ address_goes()
 	check "$name: umount" umount_all
 }
 
-device_again()
-{
-	device_down && device_up
-}
-
 group_names()
 {
 	nfs_up rdma2 || { fail "server"; return; }

@@ -406,7 +406,7 @@ swaps()
 
 group_lose-device()
 {
-	lose_device
+	device_again 0.5
 }
 
 group_inuse()
@@ -494,7 +494,7 @@ group_unplug()
 	for v in 4.2 3; do
 		mount_nfs "$proto" "$v" /mnt "$common" || { fail "mount"; return; }
 		under_load "NFSv$v, rdma link del under load" 3 \
-			"device removed" '' lose_device
+			"device removed" '' device_again 0.5
 		device_removed "NFSv$v, rdma link del under load"
 	done
 }

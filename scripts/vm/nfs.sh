@@ -80,6 +80,12 @@ device_down()
 	rdma link del "${1:-rxe}0"
 }
 
+# device_again [PAUSE]: removes the device and adds it after this time
+device_again()
+{
+	device_down && sleep "${1:-0}" && device_up
+}
+
 # beside_rdma COMMAND...: runs the command while 10.9.9.1 is the address of an interface
 # without an RDMA device
 beside_rdma()

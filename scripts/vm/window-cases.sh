@@ -203,7 +203,7 @@ window_moves()
 	check "$label: connect" echo_connect
 	check "$label: the client grants 256" view_says \
 		/proc/net/rpc/xprtrdma2 "backward_credits=256"
-	device_down && device_up && modprobe rpcrdma2_small max_qp_wr=1000 ||
+	device_again && modprobe rpcrdma2_small max_qp_wr=1000 ||
 		fail "$label: the device"
 	check "B-04 $label: 500 Calls" again_inline 500
 	check "B-04 $label: the client grants 64" view_says \
