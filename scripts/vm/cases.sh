@@ -352,46 +352,33 @@ expect()
 # TIMEOUTS BYTES-SENT BYTES-RECEIVED".
 figures()
 {
-	perl -e '
-	my ($dir, $here, $ops, $xprts, $per_op) = (shift, 0, 0, 0, 0);
-	my @name = qw(port binds connects connect_time idle sends recvs
-		bad_xids req_u bklog_u read_chunks write_chunks reply_chunks
-		request_bytes reply_bytes pullup_bytes fixup_bytes hardway
-		failed_marshal bad_replies nomsg_calls mrs_recycled
-		mrs_orphaned mrs_allocated local_inv no_sq reply_waits);
+	python3 -IS -c '
+import re, sys
+names = """port binds connects connect_time idle sends recvs bad_xids req_u bklog_u read_chunks
+    write_chunks reply_chunks request_bytes reply_bytes pullup_bytes fixup_bytes hardway
+    failed_marshal bad_replies nomsg_calls mrs_recycled mrs_orphaned mrs_allocated local_inv
+    no_sq reply_waits""".split()
+folder = sys.argv[1]
 
-	sub numbers {
-		my ($what, $n, @field) = @_;
+def numbers(what, n, fields):
+    wrong = [field for field in fields if not re.fullmatch("[0-9]{1,20}", field)]
+    if wrong or len(fields) != n:
+        sys.exit(f"{what} has {len(fields)} numbers, not {n}, or {wrong}")
+    return fields
 
-		@field == $n or die "$what has @{[scalar @field]} numbers, not $n\n";
-		/^\d{1,20}$/ or die "$what has \"$_\"\n" for @field;
-	}
-
-	open(my $in, "<", "/proc/self/mountstats") or die "mountstats: $!\n";
-	while (<$in>) {
-		if (/^device \S+ mounted on (\S+) with fstype (\S+)(.*)/) {
-			my ($at, $type, $vers) = ($1, $2, $3);
-
-			($here, $ops) = ($at eq $dir && $type =~ /^nfs4?$/, 0);
-			!$here || $vers eq " statvers=1.1" or die "$_";
-		} elsif ($here && /^\txprt:\t(.*)/) {
-			my ($protocol, @field) = split(/ /, $1, -1);
-
-			$protocol eq "rdma" or die "a transport $protocol\n";
-			numbers("xprt", 27, @field);
-			print "xprt $name[$_] $field[$_]\n" for 0 .. $#field;
-			$xprts++;
-		} elsif ($here && /^\tper-op statistics/) {
-			$ops = 1;
-		} elsif ($ops && /^\t *([A-Z0-9_]+): (.*)/) {
-			my @field = split(/ /, $2, -1);
-
-			numbers($1, 9, @field);
-			print "op $1 @field[0 .. 4]\n";
-			$per_op++;
-		}
-	}
-	$xprts && $per_op or die "no statistics of $dir\n";' "$1"
+stats = re.search(rf"^device \S+ mounted on {re.escape(folder)} with fstype nfs4?( .*)?\n"
+                  r"((?!device ).*\n)*", open("/proc/self/mountstats").read(), re.M)
+if not stats or stats[1] != " statvers=1.1":
+    sys.exit(f"no statistics of {folder} in version 1.1")
+xprts = re.findall(r"^\txprt:\t(\S+) (.*)", stats[0], re.M)
+ops = re.findall(r"^\t *([A-Z0-9_]+): (.*)", stats[0].split("\tper-op statistics")[1], re.M)
+for protocol, fields in xprts:
+    protocol == "rdma" or sys.exit(f"a transport {protocol}")
+    for pair in zip(names, numbers("xprt", 27, fields.split(" "))):
+        print("xprt", *pair)
+for op, fields in ops:
+    print("op", op, *numbers(op, 9, fields.split(" "))[:5])
+xprts and ops or sys.exit(f"no statistics of {folder}")' "$1"
 }
 
 # figure FOLDER WORDS: prints the word that follows WORDS at the beginning of a line of
