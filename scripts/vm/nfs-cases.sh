@@ -710,7 +710,7 @@ backward_level()
 	done
 }
 
-for part in direct negotiate size change grant device callback echo chunk called window krb5 \
+for part in direct negotiate size change grant device callback echo chunk called window \
 		kerberos kill name move view tool adapter hostile limit crowd storm fault loss \
 		conformance fuzz; do
 	# shellcheck source=/dev/null

@@ -102,11 +102,8 @@ acl()
 # set_acl FILE: sets the ACL from standard input
 set_acl()
 {
-	perl -e 'my $name = "system.posix_acl_access";
-		local $/;
-		my $value = <STDIN>;
-		syscall(188, $ARGV[0], $name, $value, length($value), 0) == 0 or
-			die "setxattr: $!\n"' "$1"
+	python3 -IS -c 'import os, sys
+os.setxattr(sys.argv[1], "system.posix_acl_access", sys.stdin.buffer.read())' "$1"
 }
 
 # get_xattr FILE NAME SIZE: prints the value, read into a buffer of SIZE bytes
