@@ -14,9 +14,15 @@ crowd_up()
 
 	"$VM_TOP/scripts/crowd.py" "$addr4" "$port" "$n" ${2:+"$2"} >/tmp/crowd 2>&1 &
 	crowd=$!
-	happens_in 30 eval 'grep -q ready /tmp/crowd || have_ended "$crowd"'
-	check "$n hostile connections${2:+ that $2}" \
-		eval 'grep ready /tmp/crowd || complain "$(cat /tmp/crowd)"'
+	happens_in 30 crowd_has_begun
+	grep -q ready /tmp/crowd && ok "$n hostile connections${2:+ that $2}" && return
+	fail "hostile connections: $(cat /tmp/crowd)"
+	return 1
+}
+
+crowd_has_begun()
+{
+	grep -q ready /tmp/crowd || have_ended "$crowd"
 }
 
 crowd_down()

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2015,SC2034,SC2154
+# shellcheck shell=bash disable=SC2015,SC2034,SC2119,SC2120,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by nfs-cases.sh: RPCs of any size in both directions of one connection, with the

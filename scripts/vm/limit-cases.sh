@@ -36,7 +36,7 @@ have_risen()
 
 	rise <(echo "$1") <(counters)
 	for name in "${@:3}"; do
-		: $((sum += rose[$name]))
+		: $((sum += ${rose[$name]}))
 	done
 	[ "$sum" -ge "$2" ]
 }

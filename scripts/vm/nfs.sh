@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0
 #
 # Guests source this file for a software RDMA device, an NFS server on a tmpfs, and mounts.
@@ -83,7 +83,7 @@ device_down()
 # device_again [PAUSE]: removes the device and adds it after this time
 device_again()
 {
-	device_down && sleep "${1:-0}" && device_up
+	device_down rxe && sleep "${1:-0}" && device_up
 }
 
 # beside_rdma COMMAND...: runs the command while 10.9.9.1 is the address of an interface
