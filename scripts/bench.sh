@@ -163,9 +163,6 @@ build()
 	[ "$form" = smoke ] || need_packages gnuplot-nox
 	[ -z "$profile" ] || need_packages linux-perf
 	build_ops
-	load=$bdir/tools/load
-	gcc -O2 -Wall -Wextra -o "$load" "$here/load.c" ||
-		die "load.c does not build"
 	base_modules=''
 	[ -z "$base" ] || base_modules=$(build_base) || exit 1
 }
@@ -201,7 +198,7 @@ memory()
 			print n < 8192 ? n : 8192
 		}' /proc/meminfo)
 	"$vmdir/modules.sh" "$kernel" >/dev/null || return 1
-	set -- "$here/memory.sh" "$load" "intree tuned tcp rdma2" 1 16 128 1000
+	set -- "$here/memory.sh" "intree tuned tcp rdma2" 1 16 128 1000
 	"$vmdir/pair.sh" "$kernel" --no-modules --mem "$mem" \
 		--timeout 2400 -- "$@" -- "$@" >"$log" 2>&1 ||
 		{ cat "$log" >&2; return 1; }

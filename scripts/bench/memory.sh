@@ -5,9 +5,9 @@
 # In both guests of a pair: measures the kernel memory that a number of connections takes at
 # each end.
 #
-#	memory.sh LOAD VARIANTS [CONNECTIONS...]
+#	memory.sh VARIANTS [CONNECTIONS...]
 #
-# LOAD is the program of load.c. Mounts are limited to 16 connections each; each mount uses
+# Mounts are limited to 16 connections each; each mount uses
 # a server address and a client identity of its own. At the end the client prints a line for
 # each variant, number of connections and end, with the number of mounts that these
 # connections have, and the KiB of all of them:
@@ -29,8 +29,8 @@ here=$(dirname "$0")
 # shellcheck source=scripts/bench/variants.sh
 . "$here/variants.sh"
 
-load=$1 variants=$2
-shift 2
+variants=$1
+shift
 most_per_mount=16
 in_flight=2		# per connection: a READ and a WRITE
 bytes=16384		# of each READ or WRITE
@@ -207,18 +207,19 @@ mounts()
 # mount) are in use
 under_load()
 {
-	local dir files=() rounds
+	local files=(/mnt.*) depth rounds
 
-	for dir in /mnt.*; do
-		files+=("$dir/load")
-	done
+	files=("${files[@]/%//load}")
+	depth=$((${#files[@]} * $1 * in_flight))
 	# With many files two rounds are enough: all files stay busy until the last one has
 	# had its turns.
 	rounds=$((${#files[@]} > 16 ? 2 : 6))
 	on_server watch
 	watch
-	"$load" -d $(($1 * in_flight)) -n "$rounds" -s "$bytes" \
-		"${files[@]}" >/tmp/load 2>&1 || return 1
+	fio --name=load --filename="$(IFS=:; echo "${files[*]}")" --filesize=65536 --rw=randrw \
+		--norandommap --bs="$bytes" --direct=1 --ioengine=libaio --iodepth="$depth" \
+		--io_size=$((depth * rounds * bytes)) --fallocate=none --thread \
+		>/tmp/load 2>&1 || return 1
 	echo "$(end_watch) $(on_server end_watch)"
 }
 
@@ -267,7 +268,7 @@ point()
 					$(6 + end) - $end, $(8 + end) - $end
 		}' <<<"$before $idle $loaded $after $both" >>"$results"
 	echo "$variant, $n connections of $mounts mounts: $((SECONDS - started)) s," \
-		"$(tail -n 1 /tmp/load)" "$(tail -n 2 "$results" | tr '\n' ' ')" >&2
+		"$(tail -n 2 "$results" | tr '\n' ' ')" >&2
 }
 
 # fits VARIANT CONNECTIONS: prints how many of these connections fit the memory that is left
