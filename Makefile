@@ -203,7 +203,7 @@ bench:
 
 # ROW=WRITE SIZE=1048576; also VARIANT, DEPTH, MTU
 flame:
-	ROW=$(ROW) SIZE=$(SIZE) VARIANT=$(VARIANT) DEPTH=$(DEPTH) OUT=$(OUT) scripts/flame.sh
+	ROW=$(ROW) SIZE=$(SIZE) VARIANT=$(VARIANT) DEPTH=$(DEPTH) OUT=$(OUT) scripts/bench.sh --flame
 
 cache-clean:
 	scripts/vm/clean.sh

@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2015
 #
 # Measures the cost of an operation over this transport, the in-tree one (at its defaults,
 # and tuned), TCP, and bare verbs. All of them run in one guest with the unmodified Debian
 # kernel, whose clock counts instructions.
 #
 #	bench.sh [--quick|--smoke|--memory|--trips|--link]
+#	ROW=WRITE SIZE=1048576 [VARIANT=rdma2] [DEPTH=1] [MTU=9000] [OUT=DIR] bench.sh --flame
 #
 # BASE=COMMIT also measures the modules of that commit, OUT=DIR is the folder of the report,
 # VARIANTS="intree rdma2" selects the transports. ROWS and SIZES select the operations,
@@ -17,17 +19,25 @@
 # MEMORY_KERNEL; --trips only round trips, --link round trips and the rate on links with
 # delay and loss. BENCH_KERNEL=debian-7.3 selects another Debian kernel for everything but
 # memory.
+#
+# --flame makes a flame graph of one row, as SVG: the distribution of its instructions over
+# functions of client and server, sampled with perf in one guest. The stacks (.folded, one per
+# line with the number of samples), perf's file (.perf) and the guest's symbols (.kallsyms)
+# are stored beside it, for
+#
+#	perf report -i NAME.perf --kallsyms NAME.kallsyms --no-children
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/vm/common.sh"
-# shellcheck source=scripts/bench/host.sh
-. "$top/scripts/bench/host.sh"
 
 here=$top/scripts/bench
+metadata_rows="GETATTR LOOKUP OPEN CREATE UNLINK READDIR"
+io_rows="READ WRITE"
+tables=$here/tables.py
 form=full
 case ${1:-} in
---quick|--smoke|--memory|--trips|--link)	form=${1#--} ;;
+--quick|--smoke|--memory|--trips|--link|--flame)	form=${1#--} ;;
 '')				;;
 *)				die "unknown option '$1'" ;;
 esac
@@ -75,6 +85,53 @@ depth=${DEPTH:-$depth}
 rounds=${ROUNDS:-$rounds}
 mtu=${MTU:-9000}
 io_sizes=${SIZES-$io_sizes}
+
+# one_of WORD WORDS: succeeds if WORD is one of the words
+one_of()
+{
+	[[ -n $1 && " $2 " == *" $1 "* ]]
+}
+
+if [ "$form" = flame ]; then
+	flamed=${ROW:-} variant=${VARIANT:-rdma2} bytes=0 depth=${DEPTH:-1} profile=1
+	one_of "$flamed" "$metadata_rows $io_rows" ||
+		die "ROW is one of $metadata_rows $io_rows, not '$flamed'"
+	one_of "$variant" "rdma2 intree tuned tcp" ||
+		die "VARIANT is one of rdma2 intree tuned tcp, not '$variant'"
+	[[ $depth =~ ^[1-9][0-9]?$ ]] && [ "$depth" -le 64 ] ||
+		die "DEPTH is a number of operations, 1 to 64, not '$depth'"
+	if one_of "$flamed" "$io_rows"; then
+		bytes=${SIZE:-4096}
+		[[ $bytes =~ ^[1-9][0-9]{0,6}$ ]] && [ "$bytes" -le 1048576 ] &&
+			[ $((bytes % 512)) -eq 0 ] ||
+			die "SIZE is a number of bytes, a multiple of 512 up to 1048576, not '$bytes'"
+	elif [ -n "${SIZE:-}" ]; then
+		die "$flamed has no SIZE"
+	fi
+fi
+
+# operations ROW BYTES: prints three numbers of operations: one that takes the guest some
+# 100 million instructions, one for the counting pass, and the floor's. On the floor the
+# cost of a small message depends on which worker runs first, which varies with each tick of
+# the timer, so its number covers many ticks.
+operations()
+{
+	case $1-$2 in
+	GETATTR-*)	echo "1000 32 16000" ;;
+	LOOKUP-*)	echo "1000 32 8000" ;;
+	READDIR-*)	echo "60 10 4000" ;;
+	*-0)		echo "1500 32 4000" ;;
+	*)	if [ "$2" -le 16384 ]; then
+			echo "2000 32 4000"
+		elif [ "$2" -le 65536 ]; then
+			echo "160 32 400"
+		elif [ "$2" -le 262144 ]; then
+			echo "64 32 64"
+		else
+			echo "24 16 24"
+		fi ;;
+	esac
+}
 
 # rows: prints each row, its size in bytes, and three numbers of operations
 rows()
@@ -160,9 +217,13 @@ build_base()
 
 build()
 {
-	[ "$form" = smoke ] || need_packages gnuplot-nox
+	one_of "$form" "smoke flame" || need_packages gnuplot-nox
 	[ -z "$profile" ] || need_packages linux-perf
-	build_ops
+	need_packages gcc libc6-dev python3
+	bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
+	mkdir -p "$bdir/tools"
+	gcc -O2 -Wall -Wextra -pthread -o "$bdir/tools/ops" "$here/ops.c" ||
+		die "ops.c does not build"
 	base_modules=''
 	[ -z "$base" ] || base_modules=$(build_base) || exit 1
 }
@@ -207,6 +268,35 @@ memory()
 		"$(cat "$("$vmdir/kernel.sh" "$kernel")/release")"
 }
 
+# fold NAME: converts the samples in NAME.perf to stacks of functions in NAME.folded, with
+# the guest's symbols in NAME.kallsyms
+fold()
+{
+	perf script -i "$1.perf" --kallsyms "$1.kallsyms" \
+		-F comm,ip,sym,dso 2>"$1.said" |
+		"$tables" fold >"$1.folded"
+	[ -s "$1.folded" ] ||
+		die "perf found no samples: $(tail -n 3 "$1.said")"
+	rm -f "$1.said"
+}
+
+flame()
+{
+	local ops name=$variant-$flamed-$bytes title=$flamed
+
+	read -r ops _ < <(operations "$flamed" "$bytes")
+	echo "$variant 1 $depth $flamed $bytes $ops profile" >"$run/plan"
+	"$top/scripts/vm.sh" "$kernel" --icount --no-modules --bench --mem 3072 \
+		--timeout 600 --out "$run" -- env "MTU=$mtu" \
+		"$here/guest.sh" "$run/plan" || die "no samples, see $run"
+	fold "$run/$name"
+	[ "$bytes" -eq 0 ] || title+=" of $bytes bytes"
+	"$tables" flame "$title over $variant, $depth in flight" \
+		"$run/$name.folded" >"$run/$name.svg" || die "no flame graph"
+	cp "$run/$name".{svg,folded,perf,kallsyms} "$out/" || die "cannot write to $out"
+	say "$out/$name.svg"
+}
+
 # Prints a table of how the cost of a row is divided among layers.
 layers()
 {
@@ -239,6 +329,10 @@ mkdir -p "$out" "$cache/run"
 started=$SECONDS
 build
 run=$(mktemp -d "$cache/run/bench-$(date +%H%M%S)-XXXXXX")
+if [ "$form" = flame ]; then
+	flame
+	exit
+fi
 if [[ $form == memory || $form == trips || $form == link ]]; then
 	{ heading && "$form"; } >"$out/report.txt" || die "no $form measured"
 	cat "$out/report.txt"
