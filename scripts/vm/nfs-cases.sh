@@ -661,10 +661,8 @@ both_versions()
 	old=$!
 	"$load_sh" /mnt/new "$export_dir/new" 10 1 >/tmp/new 2>&1 &
 	new=$!
-	wait "$old" && ok "NFSv$v: version 1 on a listener with version 2" ||
-		fail "NFSv$v: version 1: $(tr '\n' ' ' </tmp/old)"
-	wait "$new" && ok "NFSv$v: version 2 on a listener with version 1" ||
-		fail "NFSv$v: version 2: $(tr '\n' ' ' </tmp/new)"
+	has_verified "NFSv$v: version 1 on a listener with version 2" "$old" /tmp/old
+	has_verified "NFSv$v: version 2 on a listener with version 1" "$new" /tmp/new
 	check "NFSv$v: umount" umount_all
 	rm -rf "${export_dir:?}"/*
 }
