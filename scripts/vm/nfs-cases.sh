@@ -514,7 +514,7 @@ group_restart()
 # disconnects SIDE NUMBER SECONDS: injects disconnects with sunrpc's fault injection, one at
 # a time; the next RPC triggers each. A disconnect waits until the current connection has
 # brought a Reply, because connections that end at their first Call are another test
-# (storms). Prints the number of disconnects within the time. It is written in Perl because
+# (storms). Prints the number of disconnects within the time. One process does it, because
 # starting sleep processes beside a load would double the time.
 disconnects()
 {
@@ -522,40 +522,30 @@ disconnects()
 
 	settings "$dir" ignore-cache-wait=1 ignore-client-disconnect=1 \
 		ignore-server-disconnect=1 "ignore-$1-disconnect=0" verbose=0 probability=100
-	perl -MTime::HiRes=time,sleep -e '
-		my ($file, $n, $seconds) = @ARGV;
-		my ($end, $taken) = (time + $seconds, 0);
-		sub look {
-			my ($name) = @_;
+	python3 -IS -c '
+import sys, time
 
-			open(my $in, "<", $name) or die "$name: $!\n";
-			local $/;
-			return <$in>;
-		}
-		sub counters {
-			my %now = map { split } split /\n/,
-				look("/sys/kernel/debug/xprtrdma2/counters");
-			return @now{qw(connects replies)};
-		}
-		while ($taken < $n && time < $end) {
-			my ($connects, $replies, @before) = counters();
-			do {
-				@before = ($connects, $replies);
-				sleep(0.1);
-				($connects, $replies) = counters();
-			} while (time < $end && ($connects != $before[0] ||
-						 $replies == $before[1]));
-			open(my $out, ">", $file) or die "$file: $!\n";
-			print $out "1\n";
-			close($out);
-			my $left;
-			do {
-				sleep(0.1);
-				$left = look($file);
-			} while ($left > 0 && time < $end);
-			$taken++ if $left == 0;
-		}
-		print "$taken\n"' "$dir/times" "$2" "$3"
+def counters():
+    with open("/sys/kernel/debug/xprtrdma2/counters") as opened:
+        now = dict(line.split() for line in opened)
+    return now["connects"], now["replies"]
+
+end, taken = time.monotonic() + int(sys.argv[3]), 0
+while taken < int(sys.argv[2]) and time.monotonic() < end:
+    now, before = counters(), (0, 0)
+    while time.monotonic() < end and (now[0] != before[0] or now[1] == before[1]):
+        before = now
+        time.sleep(0.1)
+        now = counters()
+    with open(sys.argv[1], "w") as opened:
+        opened.write("1\n")
+    left = 1
+    while left > 0 and time.monotonic() < end:
+        time.sleep(0.1)
+        with open(sys.argv[1]) as opened:
+            left = int(opened.read())
+    taken += left == 0
+print(taken)' "$dir/times" "$2" "$3"
 	settings "$dir" probability=0 times=0
 }
 
