@@ -22,7 +22,7 @@ crowd_up()
 
 crowd_has_begun()
 {
-	grep -q ready /tmp/crowd || have_ended "$crowd"
+	grep -qs ready /tmp/crowd || have_ended "$crowd"
 }
 
 crowd_down()
