@@ -8,7 +8,9 @@ do not see the machine's files in the folders that tests write to. One line per 
     canary.py [uml-debug|kcsan]
 """
 
+import atexit
 import concurrent.futures
+import contextlib
 import fcntl
 import os
 import re
@@ -22,6 +24,7 @@ import time
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 END_OF_RACE = 'Reported by Kernel Concurrency Sanitizer on:', '=========================='
 TIMEOUT = {'idle': 15, 'spins': 15}
+SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
 
 def logs(*lines):
@@ -124,11 +127,14 @@ def clean_up():
 
 
 def stop(*_):
-    """Each guest is a process group."""
-    for process in running:
-        if process.poll() is None:
+    """Each guest is a process group. No other one begins."""
+    for which in SIGNALS:
+        signal.signal(which, signal.SIG_IGN)
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in list(running):
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
-    for process in running:
+    for process in list(running):
         process.wait()
     clean_up()
     os._exit(130)
@@ -140,8 +146,11 @@ cache = os.environ.get('RPCRDMA2_CACHE') or (
 os.makedirs(f'{cache}/run', exist_ok=True)
 work = tempfile.mkdtemp(prefix=time.strftime('canary-%H%M%S-'), dir=f'{cache}/run')
 clone = tempfile.mkdtemp(prefix='canary-', dir='/tmp')
-for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-    signal.signal(which, stop)
+atexit.register(clean_up)
+# The guests sleep most of the time.
+pool = concurrent.futures.ThreadPoolExecutor((os.cpu_count() or 1) + 1)
+for name in SIGNALS:
+    signal.signal(name, stop)
 built = subprocess.run([f'{TOP}/scripts/vm/modules.sh', kernel], stdout=subprocess.PIPE, text=True,
                        env={**os.environ, 'KUNIT': '1'}, check=True).stdout.strip()
 # A copy, because the unit tests may rebuild their modules at any time
@@ -156,11 +165,9 @@ if kernel == 'uml-debug':
             {'here': '.', 'cwd': clone}),
            ('tmp', 'a guest that is started in /tmp has a private /tmp',
             f'ls -A /tmp; test "$PWD" = /tmp && test ! -e {clone}.beside', {'cwd': '/tmp'})]
-# The guests sleep most of the time.
-with concurrent.futures.ThreadPoolExecutor((os.cpu_count() or 1) + 1) as pool:
+with pool:
     cases = [pool.submit(folders, *words, **options) for *words, options in own]
     cases += [pool.submit(run, *row) for row in CANARIES[kernel]]
     lines = [case.result() for case in cases]
 print(*lines, sep='\n')
-clean_up()
 sys.exit(any(line.startswith('FAIL') for line in lines))

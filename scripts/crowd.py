@@ -113,9 +113,10 @@ class Peer:
         return self.look()
 
     def end(self):
-        self.did['taken'] += lib.ep_completed(self.endpoint.pointer)
-        self.endpoint.close()
-        self.endpoint, self.since = None, time.monotonic()
+        """A signal's handler no longer sees the endpoint when it is closed."""
+        endpoint, self.endpoint, self.since = self.endpoint, None, time.monotonic()
+        self.did['taken'] += lib.ep_completed(endpoint.pointer)
+        endpoint.close()
 
     def call(self, *messages):
         """Sends messages, each with its own xid."""

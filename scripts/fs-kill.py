@@ -98,6 +98,7 @@ class Slot:
             self.pid = 0
         if pid and os.waitstatus_to_exitcode(status) > 0:
             raise AssertionError(self.op, os.read(reasons[0], 500).decode())
+        must(not pid or not status or self.killed, self.op, 'ended by a signal', status)
         return bool(pid)
 
 

@@ -12,17 +12,18 @@ crowd_up()
 {
 	local n=${1:-$crowd_size}
 
+	: >/tmp/crowd		# not the output of the last crowd
 	"$VM_TOP/scripts/crowd.py" "$addr4" "$port" "$n" ${2:+"$2"} >/tmp/crowd 2>&1 &
 	crowd=$!
 	happens_in 30 crowd_has_begun
-	grep -q ready /tmp/crowd && ok "$n hostile connections${2:+ that $2}" && return
+	grep -qx ready /tmp/crowd && ok "$n hostile connections${2:+ that $2}" && return
 	fail "hostile connections: $(cat /tmp/crowd)"
 	return 1
 }
 
 crowd_has_begun()
 {
-	grep -qs ready /tmp/crowd || have_ended "$crowd"
+	grep -qx ready /tmp/crowd || have_ended "$crowd"
 }
 
 crowd_down()

@@ -145,7 +145,8 @@ def judged(result, options):
         status, why = report.PASSED, f'fails, as is known: {why}'
     elif status == report.PASSED and is_known:
         status, why = report.FAILED, 'passes, although it is listed as failing'
-    return dataclasses.replace(result, status=status, why=why)
+    return dataclasses.replace(result, status=status, why=why,
+                               known=is_known and status == report.PASSED)
 
 
 def why_not(case, target):
@@ -162,7 +163,7 @@ def why_not(case, target):
 
 def verdict(results, required):
     """Returns the exit status of a run."""
-    passed = [r.case for r in results if r.status == report.PASSED]
+    passed = [r.case for r in results if r.status == report.PASSED and not r.known]
     missing = [w for w in required
                if not registry.chosen(passed, [w]) and
                not any(str(c.version) == w for c in passed)]

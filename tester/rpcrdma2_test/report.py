@@ -16,6 +16,7 @@ class Result:
     why: str = ''
     seconds: float = 0.0
     lost: bool = False      # failed because of a lost connection
+    known: bool = False     # failed, as --known expects
 
 
 def by_requirement(results):
