@@ -602,15 +602,15 @@ static void svc2_free(struct svc_xprt *xprt)
 	if (rpcrdma2_conn_qp(&sp->sp_conn)) {
 		rpcrdma2_sq_drain(&sp->sp_conn);
 		rpcrdma2_recvs_finish(&sp->sp_conn);
+		/* the queues may have had the reason of the end */
+		if (listed)
+			svc2_conn_ended(sp);
 		/* Calls of the server hold the connection (R8) */
 		WARN_ON_ONCE(rpcrdma2_regions_exposed(&sp->sp_conn));
 		rpcrdma2_regions_destroy(&sp->sp_conn);
 		svc2_messages_flush(sp);
 		rpcrdma2_conn_destroy_qp(&sp->sp_conn);
 	}
-	/* the queues may have had the reason of the end */
-	if (listed)
-		svc2_conn_ended(sp);
 	WARN_ON_ONCE(!svc2_is_whole(sp));
 	svc2_txs_destroy(sp);
 	WARN_ON_ONCE(atomic_read(&sp->sp_tx_count) || atomic_read(&sp->sp_tx_pages));

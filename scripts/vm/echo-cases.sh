@@ -239,16 +239,28 @@ set_address()
 	ip link set "$netdev" address "$1"
 }
 
+# ends_are_counted: succeeds when the server has counted the end of each connection that is
+# not up any more. It does so when the queues of the connection are drained.
+ends_are_counted()
+{
+	[ "$(counters | awk '
+		$1 == "s_accepts" { n += $2 }
+		/^s_ended_/ { n -= $2 }
+		END { print n + 0 }')" -eq "$(grep -c ' state=up ' "$server_view")" ]
+}
+
 # One change: a connection ends, and the next one carries RPCs.
 address_changes()
 {
 	local before
 
 	echo_connect || return
+	await ends_are_counted || complain "the end of an earlier connection is not counted" ||
+		return
 	before=$(counters)
 	set_address 02:00:00:00:00:77 &&
 		modprobe rpcrdma2_failover interface="$netdev" &&
-		await ended_for_an_address || return
+		await ended_for_an_address || complain "ended: $(reasons)" || return
 	: $((client += rose[c_ended_ADDRESS])) $((server += rose[s_ended_ADDRESS]))
 	rmmod rpcrdma2_failover
 	echo_do "run direction=both count=$steps retry $rpcs" &&
