@@ -95,7 +95,11 @@ class Lines:
         line = ' '.join([self.WORDS[result.status], *result.case.ids, result.case.name])
         if result.status == NOT_APPLICABLE:
             line += ': not applicable'
-        print(f'{line}: {one_line(result.why)}' if result.why else line, flush=True)
+        if result.why and result.status == PASSED:      # the name is the same in each run
+            line += f'\n# {one_line(result.why)}'
+        elif result.why:
+            line += f': {one_line(result.why)}'
+        print(line, flush=True)
         if result.seconds > 10:
             print(f'# {result.case.name}: {result.seconds:.1f} s', flush=True)
 
