@@ -299,22 +299,24 @@ built_of()
 }
 
 # claim CHECKOUT: assigns a build folder to the checkout. A folder whose checkout is deleted
-# and from which no guest runs is reused, so that only files that differ are compiled again.
-# The user-space builds depend on file times and are deleted.
+# and from which no guest runs is reused, so that only files that differ are compiled again;
+# of several, the one with the most builds. The user-space builds depend on file times and are
+# deleted.
 claim()
 {
-	local file checkout dir=''
+	local file checkout dir='' builds most=0
 
 	! built_of "$1" >/dev/null || return 0
 	for file in "$cache"/build/*/checkout; do
 		{ [ -s "$file" ] && read -r checkout <"$file"; } || continue
-		if [ ! -d "$checkout" ] && flock -n -x "$file" true; then
-			dir=$(dirname "$file")
-			rm -rf "$dir/host"
-			break
+		builds=("$(dirname "$file")"/*/)
+		if [ ! -d "$checkout" ] && [ "${#builds[@]}" -gt "$most" ] &&
+				flock -n -x "$file" true; then
+			dir=$(dirname "$file") most=${#builds[@]}
 		fi
 	done
 	dir=${dir:-$(mktemp -d "$cache/build/XXXXXX")} || return
+	rm -rf "$dir/host"
 	printf '%s\n' "$1" >"$dir/checkout"
 }
 
