@@ -264,10 +264,16 @@ await()
 	tries 600 0.1 "$@"
 }
 
-# happens_in SECONDS COMMAND...: the same for about this time
+# happens_in SECONDS COMMAND...: the same for this time of the guest's clock, for cases that
+# something happens in time
 happens_in()
 {
-	tries $(($1 * 5)) 0.2 "${@:2}"
+	local last=$((SECONDS + $1))
+
+	until "${@:2}"; do
+		[ "$SECONDS" -lt "$last" ] || return
+		sleep 0.2
+	done
 }
 
 # have_ended PROCESS...: succeeds if none of these processes exists

@@ -168,7 +168,7 @@ client_stops_service()
 	before=$(counters)
 	held=()
 	withhold replies_in_small_steps
-	until_risen "$before" 1 s_sq_waits
+	until_risen "$before" 1 s_sq_waits || fail "nfsd stops while a Call waits: none waits"
 	begin=$SECONDS
 	rpc.nfsd 0
 	took=$((SECONDS - begin))
