@@ -38,7 +38,7 @@ import sys
 import time
 
 from rpcrdma2_test import nfs4, rpc
-from rpcrdma2_test.endpoint import Endpoint, Lost, Received, lib
+from rpcrdma2_test.endpoint import Endpoint, Lost, Received, failed, lib
 from rpcrdma2_test.wire import Rpc, Segment, opaque, u32
 
 TURNS = 'withhold', 'slow', 'chunks', 'mute', 'rnr'
@@ -94,7 +94,7 @@ class Peer:
         self.endpoint = endpoint = Endpoint.prepare(
             host, port, 2048 if self.manner == 'chunks' else 512, RECEIVES.get(self.manner, 0))
         if self.manner == 'half':
-            lib.ep_half(endpoint.pointer)
+            self.must('ep_half')
         code = lib.ep_connect(endpoint.pointer, b'', 0, 7)
         if code:
             self.did['refused'] += code == -errno.ECONNREFUSED
@@ -103,7 +103,7 @@ class Peer:
         if self.manner == 'half':
             return None
         if self.manner != 'hoard':
-            lib.ep_rnr_timer(endpoint.pointer, RNR_TIMER)
+            self.must('ep_rnr_timer', RNR_TIMER)
         if self.manner not in RECEIVES:
             endpoint.keep_receives()
         self.descriptors = endpoint.descriptors
@@ -111,6 +111,13 @@ class Peer:
             poller.register(descriptor, select.POLLIN)
             owners[descriptor] = self
         return self.look()
+
+    def must(self, function, *arguments):
+        """Calls a function of the library, without which the manner would be another one. It may
+        fail when the connection has ended already, which look() finds."""
+        code = getattr(lib, function)(self.endpoint.pointer, *arguments)
+        if code and not self.endpoint.lost:
+            raise failed(function, code)
 
     def end(self):
         """A signal's handler no longer sees the endpoint when it is closed."""

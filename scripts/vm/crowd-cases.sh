@@ -26,10 +26,11 @@ crowd_has_begun()
 	grep -qx ready /tmp/crowd || have_ended "$crowd"
 }
 
+# The program ends by itself only if it has failed.
 crowd_down()
 {
 	kill "$crowd"
-	wait "$crowd"
+	wait "$crowd" || fail "the hostile connections' program: $(tail -n 1 /tmp/crowd)"
 	sed 's/^/# /' /tmp/crowd
 	cat /tmp/crowd >>/tmp/crowds
 }
@@ -430,7 +431,7 @@ half_down()
 		fail "connections that are not confirmed: $(cat $transfers)"
 	ended_for "S46 and that" "$server_view" unreachable
 	kill "$half"
-	wait "$half"
+	wait "$half" || fail "the peers' program: $(tail -n 1 /tmp/half)"
 }
 
 # Prints the connection requests that all devices have received.
@@ -466,7 +467,7 @@ never_accepted()
 	risen "$before"
 	expect "$name ends when the listener does" "s_accept_failures == 1 && s_accepts == 0"
 	kill "$crowd"
-	wait "$crowd"
+	wait "$crowd" || fail "$name: $(tail -n 1 /tmp/crowds)"
 	check "$name: its peer gets a reject" [ "$(crowd_total mute refused)" -ge 1 ]
 	rpc.nfsd "$nfsd_threads"
 	listen_on "$proto"
