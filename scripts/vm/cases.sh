@@ -137,19 +137,26 @@ umount_all()
 }
 
 # verdicts LABEL COMMAND...: runs a program that prints test cases, and puts the label
-# before their names
+# before their names. A program that crashes, also in a thread or behind its last case, is a
+# failed case with the program's name and the last line of its errors.
 verdicts()
 {
-	local label=$1 rc
+	local label=$1 why='' dir rc
 
 	shift
-	"$@" | sed "s|^ok |&$label: |; s|^FAIL |&$label: |"
+	dir=$(mktemp -d)
+	"$@" 2>"$dir/errors" | sed "s|^ok |&$label: |; s|^FAIL |&$label: |" | tee "$dir/said"
 	rc=${PIPESTATUS[0]}
+	cat "$dir/errors" >&2
 	case $rc in
 	0)	;;
-	1)	failed=1 ;;
-	*)	fail "$label: ${1##*/} ends with $rc" ;;
+	1)	failed=1
+		grep -q '^FAIL ' "$dir/said" || why="ends with 1, without a failed case" ;;
+	*)	why="ends with $rc" ;;
 	esac
+	! grep -q '^Traceback ' "$dir/errors" || why=crashes
+	[ -z "$why" ] || fail "$label: ${1##*/} $why: $(tail -n 1 "$dir/errors")"
+	rm -r "$dir"
 }
 
 # unload TRANSPORT: removes the modules of rdma2 or rdma
