@@ -23,6 +23,11 @@ DISTURBED, ALONE, SETTLE = 4.0, 1.0, 0.3
 PAUSE = .005            # between two operations, in seconds
 
 
+def stop(why):
+    print('FAIL', why)
+    sys.exit(1)
+
+
 class User:
     """A file and its expected contents"""
 
@@ -45,7 +50,7 @@ class User:
 
     def verify(self, block):
         if bytes(self.room) != self.known[block]:
-            raise SystemExit(f'FAIL block {block} has other bytes')
+            stop(f'block {block} has other bytes')
 
 
 def operations(user, seconds, times):
@@ -98,7 +103,7 @@ def main():
         user.read(block)
         user.verify(block)
     if not beside or not alone:
-        raise SystemExit('FAIL nothing was measured')
+        stop('nothing was measured')
     ratio = at(beside, .5) / at(alone, .5)
     print(f'# {len(beside)} operations beside it, median {at(beside, .5):.0f} us, '
           f'of 99 % {at(beside, .99):.0f}, longest {max(beside) * 1e3:.0f} ms; '

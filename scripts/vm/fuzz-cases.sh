@@ -33,10 +33,9 @@ group_fuzz-check()
 # fuzz ARGUMENT...: runs the tester beside a mount that has to work throughout
 fuzz()
 {
-	local rc group before log=/run/vm/fuzz.log
+	local group before log=/run/vm/fuzz.log
 
 	before=$(counters)
-
 	setsid nice -n 19 \
 		"$VM_TOP/tester/rpcrdma2-test" --fuzz --seed "${SEED:-1}" \
 		--messages "$messages" --connections "$connections" \
@@ -44,14 +43,10 @@ fuzz()
 		--check "$VM_TOP/scripts/vm/nfs-cases.sh fuzz-check" "$@" \
 		>"$log" 2>&1 &
 	group=$!
-	[ -n "${REPLAY:-}" ] || {
-		python3 "$VM_TOP/scripts/fuzz/steady.py" /mnt/steady "$group" \
-			"${FACTOR:-100}" >/run/vm/steady.log 2>&1
-		rc=$?
-		sed "s/^\(ok\|FAIL\) /&beside $name: /" /run/vm/steady.log
-		[ $rc -eq 0 ] || failed=1
-	}
-	wait "$group" && ok "$name" || fail "$name: $(grep -v '^#' "$log" | tail -n 3)"
+	[ -n "${REPLAY:-}" ] || verdicts "beside $name" "$VM_TOP/scripts/fuzz/steady.py" \
+		/mnt/steady "$group" "${FACTOR:-100}"
+	wait "$group" && ok "$name" ||
+		fail "$name: $(grep -v '^#' "$log" | tail -n 3 | tr '\n' ' ')"
 	grep '^#' "$log"
 	risen "$before"
 }
