@@ -7,14 +7,14 @@
 #
 #	memory.sh VARIANTS [CONNECTIONS...]
 #
-# Mounts are limited to 16 connections each; each mount uses
-# a server address and a client identity of its own. At the end the client prints a line for
-# each variant, number of connections and end, with the number of mounts that these
-# connections have, and the KiB of all of them:
+# Mounts are limited to 16 connections each; each mount uses a server address and a client
+# identity of its own. At the end the client prints a line for each variant, number of
+# connections and end, with the number of mounts that these connections have, and the KiB of
+# all of them:
 #
 #	idle	connected; each connection has carried a few small RPCs
-#	loaded	the maximum while every connection had READs and WRITEs
-#		of 64 KiB in flight
+#	loaded	the maximum while every connection had two READs or WRITEs of 16 KiB in
+#		flight
 #	after	after these have ended
 #	left	after the unmounts; should be 0
 #
@@ -32,7 +32,7 @@ here=$(dirname "$0")
 variants=$1
 shift
 most_per_mount=16
-in_flight=2		# per connection: a READ and a WRITE
+in_flight=2		# READs or WRITEs per connection, as many of one as of the other
 bytes=16384		# of each READ or WRITE
 threads=8		# of nfsd
 results=/tmp/memory.csv
@@ -119,7 +119,9 @@ end_watch()
 	cat /tmp/most
 }
 
-# room_kib: prints the memory that this guest can spare
+# room_kib: prints the memory that this guest can spare. The remaining tenth is for programs:
+# fio has a buffer of $bytes for each READ or WRITE in flight, 32 MiB with 1,000
+# connections.
 room_kib()
 {
 	awk '/^MemAvailable:/ { print int($2 * 0.9) }' /proc/meminfo
