@@ -157,7 +157,7 @@ shell:
 	scripts/shell.sh $(KERNEL)
 
 canary:
-	scripts/canary.py
+	scripts/canary.sh
 
 # COVERAGE=DIR prints the table from existing results in DIR.
 coverage:
@@ -176,7 +176,7 @@ check-dma:
 
 # Tests the detector of data races, and runs the most important groups with it.
 check-races:
-	scripts/canary.py kcsan
+	scripts/canary.sh kcsan
 	scripts/nfs-test.sh kcsan
 
 # Groups that depend on the host's clock, and long ones

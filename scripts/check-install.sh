@@ -248,7 +248,7 @@ check_debian()
 }
 
 [ "$(id -u)" -eq 0 ] || die "needs root, for apt in a root of its own"
-need_packages qemu-system-x86 kmod e2fsprogs
+need_packages qemu-system-x86 kmod e2fsprogs python3
 packaging/deb.sh "$work/debs" >"$work/said" 2>&1
 result "the packages are built" $?
 [ "$failed" -eq 0 ] || exit 1

@@ -28,7 +28,7 @@ run_job()
 	packages) scripts/packages.sh ;;
 	dissector) scripts/dissector.sh ;;
 	fuzz)	scripts/fuzz/run.sh --runs 5000000 ;;
-	canary)	scripts/canary.py ;;
+	canary)	scripts/canary.sh ;;
 	kernels/*) scripts/kernels.sh "${1#*/}" ;;
 	kunit-host) scripts/kunit-host.sh --cases ;;
 	kunit-host-*) scripts/kunit-host.sh --arch "${1#kunit-host-}" ;;

@@ -99,7 +99,7 @@ build()
 	local bdir kdir
 
 	bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
-	need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers
+	need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers python3
 	if needs_kunit "$@"; then
 		kdir=$(KUNIT=1 "$vmdir/modules.sh" "$kernel") || exit 1
 		ln -sfn "$bdir/tools" "$kdir/tools"

@@ -395,7 +395,7 @@ guest_tools()
 	dir=$cache/tools-$(sha1sum <<<"${tool_packages[*]}" | cut -c1-8)
 	with_lock "$dir.lock" unpack_tools "$dir" || return 1
 	# shellcheck disable=SC2046 # a list of words
-	need_packages iproute2 kmod netbase perl procps $(cat "$dir.needs") ||
+	need_packages iproute2 kmod netbase perl procps python3 $(cat "$dir.needs") ||
 		return 1
 	printf '%s\n' "$dir"
 }

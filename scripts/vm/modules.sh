@@ -107,6 +107,7 @@ build()
 
 kdir=$("$vmdir/kernel.sh" ${HEADERS:+--headers} "$kernel") || exit 1
 out=$(build_dir "$kernel")
-need_packages rsync kmod make gcc
+# Checks of W=1 need Perl and Python.
+need_packages rsync kmod make gcc perl python3
 with_lock "$out.lock" build || exit 1
 printf '%s\n' "$out"
