@@ -148,7 +148,7 @@ work = tempfile.mkdtemp(prefix=time.strftime('canary-%H%M%S-'), dir=f'{cache}/ru
 clone = tempfile.mkdtemp(prefix='canary-', dir='/tmp')
 atexit.register(clean_up)
 # The guests sleep most of the time.
-pool = concurrent.futures.ThreadPoolExecutor((os.cpu_count() or 1) + 1)
+pool = concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)) + 1)
 for name in SIGNALS:
     signal.signal(name, stop)
 built = subprocess.run([f'{TOP}/scripts/vm/modules.sh', kernel], stdout=subprocess.PIPE, text=True,
