@@ -565,17 +565,24 @@ gss_placement()
 	check "$name: the client has the data" cmp /tmp/mega /tmp/back
 }
 
+# encrypted_again BEFORE: succeeds if a Call was encrypted again, on another connection
+encrypted_again()
+{
+	have_risen "$1" 1 c_pages_revoked && have_risen "$1" 1 c_connects
+}
+
 # slow_writes: writes to open files while mountd is stopped
 slow_writes()
 {
-	local i writers=()
+	local i before writers=()
 
+	before=$(counters)
 	for i in 1 2 3 4; do
 		dd if=/tmp/mega bs=1M count=1 oflag=direct conv=notrunc \
 			1>&"${slow[i]}" 2>/dev/null &
 		writers+=($!)
 	done
-	sleep 3
+	await encrypted_again "$before"
 	pkill -CONT rpc.mountd
 	wait "${writers[@]}"
 }
