@@ -173,7 +173,7 @@ group_kerberos-load()
 	wait "$user" && ok "$name: a user, $(cat /tmp/user)" ||
 		fail "$name: a user: $(tr '\n' ' ' </tmp/user)"
 	risen "$before"
-	expect "no connection lost" "c_connects == 0 && c_disconnects == 0 && s_disconnects == 0"
+	expect "$name: no connection lost" "c_connects == 0 && c_disconnects == 0 && s_disconnects == 0"
 	apart_umount "$name"
 	name="10 minutes, the server's node"
 	on_server "apart_verified \"$name\"; apart_umount \"$name\"" | tee /tmp/said
