@@ -6,6 +6,7 @@ Tests the tool rdma2 (utils/rdma2) on machines that consist of files, without a 
         tool_test.py [TOOL]
 """
 
+import contextlib
 import importlib.machinery
 import importlib.util
 import io
@@ -106,6 +107,33 @@ class Views(Machine):
         self.assertEqual(self.findings(self.tool.check_history),
                          [('note', 'server: a ended: peer'),
                           ('note', 'server: ? failed: Cannot allocate memory')])
+
+
+class Sample(Machine):
+    """The output of "rdma2 show" in the guide is that of these connections."""
+
+    def is_in_the_guide(self):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            self.tool.show(types.SimpleNamespace(json=False, verbose=False))
+        block = ''.join(f'\t{line}' for line in printed.getvalue().splitlines(True))
+        with open(f'{HERE}/../Documentation/admin-guide.rst', encoding='utf-8') as f:
+            self.assertTrue(block in f.read(), block)
+
+    def test_a_client(self):
+        self.file('/proc/net/rpc/xprtrdma2', """\
+peer=192.0.2.1:20049 state=up device=rxe0 version=2 credits=32 why=CONNPROP used=3 waiting=0
+peer=192.0.2.7:20049 state=up device=rxe0 version=1 credits=64 why=ERR_VERS used=0 waiting=0
+peer=192.0.2.9:20049 state=down used=0 waiting=0 ended=peer ended_ago=95 error=111 error_ago=5
+""")
+        self.is_in_the_guide()
+
+    def test_a_server(self):
+        self.file('/proc/net/rpc/svcrdma2', """\
+peer=192.0.2.2:52118 state=up device=rxe0 version=2 credits=32 used=1
+peer=192.0.2.5:40213 state=ended version=2 ended=peer ended_ago=250
+""")
+        self.is_in_the_guide()
 
 
 class Printed(Machine):
