@@ -32,7 +32,7 @@ fi
 case " $tested $RDMA2_LINUX " in
 *" ${series:-none} "*) ;;
 *)	echo "rdma2: not tested with Linux $release, only with ${tested};" \
-		"RDMA2_LINUX=${series:-?} in the environment or in $conf builds it all the same"
+		"RDMA2_LINUX=${series:-?} in the environment or in $conf allows the build"
 	exit 1 ;;
 esac
 

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import types
@@ -352,6 +353,17 @@ class Documents(unittest.TestCase):
         tool = load()
         shown = {key for _, keys in tool.DETAILS for key in keys}
         self.assertEqual(words - shown - {'peer', 'state', 'device', 'version', 'why'}, set())
+
+    def test_the_line_about_an_untested_kernel(self):
+        line = subprocess.run([f'{HERE}/../packaging/supported.sh', '7.4.1-amd64'],
+                              env={**os.environ, 'RDMA2_LINUX': ''}, capture_output=True,
+                              text=True).stdout
+        self.assertIn('allows the build', line)
+        self.assertTrue(f'\t{line}' in self.text('Documentation/install.rst'), line)
+        line = re.sub('only with .*;', 'only with SERIES;', line.strip())
+        line = line.replace('7.4.1-amd64', 'RELEASE').replace('7.4', 'SERIES')
+        row = ' '.join(self.text('Documentation/troubleshooting.rst').split())
+        self.assertTrue(f'``{line}``' in row, line)
 
     def test_no_figure_of_the_tester_s_cases(self):
         documents = self.text('Documentation/conformance.rst', 'Documentation/testing.rst',
