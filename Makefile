@@ -217,7 +217,7 @@ help:
 ##   make sign              for Secure Boot; SIGN_KEY=FILE SIGN_CERT=FILE
 ##   make install           into the modules of that kernel; DESTDIR=... for another root
 ##   make uninstall         removes the files of make install
-##   make dkms-install      by DKMS, for each installed kernel; make dkms-uninstall
+##   make dkms-install      by DKMS, for that kernel and later ones; make dkms-uninstall
 ##   make deb               Debian packages; OUT=DIR
 ##   make clean             removes the build in this folder
 ##
