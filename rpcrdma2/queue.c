@@ -45,6 +45,8 @@ static bool rpcrdma2_loss_is_cause(const struct rpcrdma2_conn *co,
 	case RPCRDMA2_LOSS_PEER:
 		/* The IB CM reports the end by the peer before any flush. */
 		return rpcrdma2_conn_device(co)->node_type == RDMA_NODE_RNIC;
+	case RPCRDMA2_LOSS_UNREACHABLE:
+		/* The CM flushes the queues before it reports a REJECT. */
 	case RPCRDMA2_LOSS_QP:
 	case RPCRDMA2_LOSS_RECEIVE:
 	case RPCRDMA2_LOSS_NO_MESSAGE:
@@ -61,11 +63,14 @@ void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 	int old = RPCRDMA2_LOSS_FLUSHED;
 
-	if (rpcrdma2_loss_is_innocent(why))
-		atomic_set(&co->co_why, why);
-	else if (atomic_cmpxchg(&co->co_why, RPCRDMA2_LOSS_NONE, why) == old &&
-		 rpcrdma2_loss_is_cause(co, why) &&
-		 atomic_try_cmpxchg(&co->co_why, &old, why))
+	if (rpcrdma2_loss_is_innocent(why)) {
+		if (atomic_xchg(&co->co_why, why) == old)
+			trace_rpcrdma2_lost(co, why);
+		return;
+	}
+	if (atomic_cmpxchg(&co->co_why, RPCRDMA2_LOSS_NONE, why) == old &&
+	    rpcrdma2_loss_is_cause(co, why) &&
+	    atomic_try_cmpxchg(&co->co_why, &old, why))
 		trace_rpcrdma2_lost(co, why);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_blame);
