@@ -628,13 +628,13 @@ static void svc2_bc_wait_for_reply(struct rpc_task *task)
 static void svc2_bc_make_receives(struct svc2_xprt *sp,
 				  const struct rpc_xprt *xprt)
 {
-	u32 answers = READ_ONCE(sp->sp_backward_limit);
+	u32 limit = READ_ONCE(sp->sp_backward_limit);
 
-	if (unlikely(answers < READ_ONCE(sp->sp_backward_grant) &&
+	if (unlikely(limit < READ_ONCE(sp->sp_backward_grant) &&
 		     READ_ONCE(xprt->cong) +
 		     (READ_ONCE(sp->sp_naborted) << RPC_CWNDSHIFT) >=
-		     answers << RPC_CWNDSHIFT))
-		svc2_grant_fill(sp, min(2 * answers, sp->sp_backward_max));
+		     limit << RPC_CWNDSHIFT))
+		svc2_grant_fill(sp, min(2 * limit, sp->sp_backward_max));
 }
 
 /*

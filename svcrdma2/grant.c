@@ -108,26 +108,26 @@ static int svc2_grant_add_recvs(struct svc2_xprt *sp, unsigned int total)
 /**
  * svc2_grant_fill - make the Receives that a grant needs, and post them (R6)
  * @sp: connection with a queue pair that has room for them
- * @answers: callbacks that may be outstanding from now on, if more than before
+ * @limit: callbacks that may be outstanding from now on, if more than before
  *
  * Context: svc thread, or the task that sets up the backchannel; may sleep.
  * Return: 0; -ENOMEM when it has fewer; or -EIO when the connection is lost.
  */
-int svc2_grant_fill(struct svc2_xprt *sp, u32 answers)
+int svc2_grant_fill(struct svc2_xprt *sp, u32 limit)
 {
 	int ret;
 
 	guard(mutex)(&sp->sp_grant_mutex);
-	if (answers < sp->sp_backward_limit)
+	if (limit < sp->sp_backward_limit)
 		return 0;
-	ret = svc2_grant_add_recvs(sp, svc2_grant_recvs(answers, sp->sp_grant));
+	ret = svc2_grant_add_recvs(sp, svc2_grant_recvs(limit, sp->sp_grant));
 	if (ret)
 		return ret;
 	/* the batch of a grant that was lowered just now may be larger */
 	rpcrdma2_rpool_batch(&sp->sp_conn, &sp->sp_rpool,
 			     svc2_grant_batch(sp->sp_grant));
-	atomic_add(answers - sp->sp_backward_limit, &sp->sp_backward_free);
-	WRITE_ONCE(sp->sp_backward_limit, answers);
+	atomic_add(limit - sp->sp_backward_limit, &sp->sp_backward_free);
+	WRITE_ONCE(sp->sp_backward_limit, limit);
 	return 0;
 }
 

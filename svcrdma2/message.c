@@ -501,13 +501,13 @@ static bool svc2_breaker_is_last(const struct svc2_xprt *sp, u32 xid)
 }
 
 /**
- * svc2_is_breaker - check whether a Call is refused because it broke connections
+ * svc2_take_breaker - check whether a Call is refused because it broke connections
  * @sp: connection on which it was received
  * @xid: xid of the Call
  *
  * Return: true once, and its losses are forgotten.
  */
-bool svc2_is_breaker(struct svc2_xprt *sp, u32 xid)
+bool svc2_take_breaker(struct svc2_xprt *sp, u32 xid)
 {
 	return unlikely(READ_ONCE(losses.lo_used)) &&
 	       svc2_breaker_is_last(sp, xid);

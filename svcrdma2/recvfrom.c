@@ -576,7 +576,7 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	unsigned int i;
 
-	if (svc2_is_breaker(sp, h->h_xid)) {
+	if (svc2_take_breaker(sp, h->h_xid)) {
 		svc2_count(calls_lost_again);
 		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM, 0, 0);
 	}

@@ -551,7 +551,7 @@ struct svc2_xprt {
 	u32			sp_backward_grant; /* by the peer, 0 at first */
 	u32			sp_nposted;	/* not answered by the peer */
 	u32			sp_naborted;	/* of these, aborted */
-	u32			sp_backward_max; /* limit of this end */
+	u32			sp_backward_max; /* of sp_backward_limit */
 	/* an aborted one was not answered in time, and none since */
 	bool			sp_silent;
 	/* consecutive ones that failed; under queue_lock of xpt_bc_xprt */
@@ -756,7 +756,7 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_reply_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
 			  bool head, bool pages);
 void svc2_breaker_note(struct svc2_xprt *sp, u32 xid);
-bool svc2_is_breaker(struct svc2_xprt *sp, u32 xid);
+bool svc2_take_breaker(struct svc2_xprt *sp, u32 xid);
 
 /* sendto.c */
 extern struct delayed_work svc2_trim_work;
@@ -827,7 +827,7 @@ int svc2_sq_post_reads(struct svc2_xprt *sp, struct svc2_msg *call);
 extern struct rpcrdma2_budget svc2_budget;
 void svc2_budget_set(void);
 void svc2_grant_begin(struct svc2_xprt *sp);
-int svc2_grant_fill(struct svc2_xprt *sp, u32 answers);
+int svc2_grant_fill(struct svc2_xprt *sp, u32 limit);
 void svc2_grant_raise(struct svc2_xprt *sp);
 bool svc2_grant_is_used_up(void);
 void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call);
