@@ -91,7 +91,7 @@ static void s34_note_expiry(struct kunit *test)
 }
 
 /* S34: the client probes a server of version 1 at once if it sent no Reply in version 1. */
-static void doubts_one(struct kunit *test)
+static void doubts_version_1(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, xprt2_doubts_v1(1, false, true, false));
 	KUNIT_EXPECT_FALSE(test, xprt2_doubts_v1(2, false, true, false));
@@ -101,7 +101,7 @@ static void doubts_one(struct kunit *test)
 }
 
 /* S34: a good Reply in version 1 after a probe of version 2 */
-static void proves_one(struct kunit *test)
+static void proves_version_1(struct kunit *test)
 {
 	struct xprt2_nego ng = { .ng_max = 2 };
 
@@ -642,8 +642,8 @@ static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE_PARAM(first, first_gen_params),
 	KUNIT_CASE(probes_again),
 	KUNIT_CASE(s34_note_expiry),
-	KUNIT_CASE(doubts_one),
-	KUNIT_CASE(proves_one),
+	KUNIT_CASE(doubts_version_1),
+	KUNIT_CASE(proves_version_1),
 	KUNIT_CASE_PARAM(action, action_gen_params),
 	KUNIT_CASE(negotiation_ends),
 	KUNIT_CASE_PARAM(refusals_end, memory_gen_params),

@@ -99,9 +99,11 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
  *
  * Memory of earlier connections:
  *
- *   xp_fallback, xp_plain	the next connection: xprt2_version_note() sets it,
- *				a good Reply or xprt2_drop_notes() clears it,
- *				90 s or 210 s later
+ *   xp_fallback, xp_plain	the next connection, for 90 s or 210 s at most:
+ *				xprt2_version_note() sets them, and
+ *				xprt2_drop_notes() clears them when a connection
+ *				was probed or is up in version 1; a good Reply
+ *				and xprt2_forget() clear xp_fallback too
  *   known_servers		an hour: xprt2_version_remember() at the first
  *				good Reply in version 1, xprt2_forget()
  *   xp_refused			versions that were refused: until a good Reply
@@ -157,8 +159,9 @@ static struct known_server *xprt2_find_known_locked(const struct rpc_xprt *xprt)
 
 /*
  * Return the answer that led to version 1, or NULL: without an entry, or when
- * the hour is over. In that case this transport probes the server, and the hour
- * begins again for all others.
+ * the hour is over and no RPC waits (@busy). In that case, which @expired
+ * reports, this transport probes the server, and the hour begins again for all
+ * others.
  */
 static const char *xprt2_version_known(const struct rpc_xprt *xprt, bool busy,
 				       bool *expired)
