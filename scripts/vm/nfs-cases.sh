@@ -471,18 +471,19 @@ end_busy()
 
 # under_load NAME NUMBER ENDED-AT-THE-SERVER ENDED-AT-THE-CLIENT COMMAND...: runs the
 # command NUMBER times under load. Each time has to cost one connection, and both ends have
-# to show these reasons for the last one; '' means that the client may see either of two
+# to show these reasons for one of them; '' means that the client may see either of two
 # reasons.
 under_load()
 {
-	local name=$1
+	local name=$1 begun=$SECONDS took
 
 	busy 600
 	losses "$name" "$2" "c_connects == times" "${@:5}"
 	kill "$load"
 	end_busy "$name"
-	ended_for "$name, server" "$server_view" "$3"
-	[ -z "$4" ] || ended_for "$name, client" "$client_view" "$4"
+	took=$((SECONDS - begun))
+	ended_for "$name, server" "$server_view" "$3" "$took"
+	[ -z "$4" ] || ended_for "$name, client" "$client_view" "$4" "$took"
 	check "$name: umount" umount_all
 }
 

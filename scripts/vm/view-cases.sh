@@ -91,16 +91,16 @@ is()
 		fail "$name: ${why#, }: $(grep -- "$pattern" "$file" | head -n 2)"
 }
 
-# ended_for NAME FILE REASON: a case that the view has a connection that ended for this
-# reason within the last 30 s; in the view's words "-" stands for a blank. In-tree's
-# transport has no view.
+# ended_for NAME FILE REASON [SECONDS]: a case that the view has a connection that ended for
+# this reason within this time, by default the last 30 s; in the view's words "-" stands for a
+# blank. In-tree's transport has no view.
 ended_for()
 {
 	[ "$proto" = rdma2 ] || return 0
-	awk -v wanted="^ended=(${3// /-})\$" '
+	awk -v wanted="^ended=(${3// /-})\$" -v seconds="${4:-30}" '
 	{
 		for (i = 1; i < NF; i++)
-			if ($i ~ wanted && substr($(i + 1), 11) + 0 <= 30)
+			if ($i ~ wanted && substr($(i + 1), 11) + 0 <= seconds)
 				found = 1
 	}
 	END { exit !found }' "$2" && ok "$1: the view has the reason, $3" ||
