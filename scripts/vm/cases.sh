@@ -332,14 +332,15 @@ pinned()
 	return "$status"
 }
 
-# reasons: prints the c_ended_* counters in rose[], the reasons for which connections ended
+# reasons: prints the c_ended_* and s_ended_* counters in rose[], the reasons for which
+# connections ended
 reasons()
 {
 	local name
 
 	for name in "${!rose[@]}"; do
-		[[ $name != c_ended_* || ${rose[$name]} -eq 0 ]] ||
-			echo -n " ${name#c_ended_} ${rose[$name]}"
+		[[ $name != [cs]_ended_* || ${rose[$name]} -eq 0 ]] ||
+			echo -n " $name ${rose[$name]}"
 	done
 }
 
