@@ -292,7 +292,7 @@ while_recalling()
 		times=$((times + 1))
 		[ "$times" -le 10 ] || { fail "recalled before $2"; break; }
 		rm -f "$export_dir"/d*
-		delegate_again 20
+		delegate_again 20 || { fail "$2: no delegations"; break; }
 	done
 	"${@:2}"
 	wait "$recaller"
