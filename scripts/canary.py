@@ -11,7 +11,7 @@ do not see the machine's files in the folders that tests write to. One line per 
 import atexit
 import concurrent.futures
 import contextlib
-import fcntl
+import glob
 import os
 import re
 import shutil
@@ -19,11 +19,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 END_OF_RACE = 'Reported by Kernel Concurrency Sanitizer on:', '=========================='
 TIMEOUT = {'idle': 15, 'spins': 15}
+PF_EXITING = 4          # include/linux/sched.h
+ENDS = 1 << signal.SIGKILL - 1 | 1 << signal.SIGTERM - 1
 SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
 
@@ -81,23 +84,41 @@ def said(name):
         return opened.read()
 
 
+def is_ending(process):
+    """Whether a process in /proc is about to end: it exits, or a signal that ends it is pending."""
+    with open(f'{process}/status') as opened:
+        pending = re.findall(r'^S..Pnd:\t(\w+)$', opened.read(), re.M)
+    with open(f'{process}/stat') as opened:
+        flags = int(opened.read().rpartition(') ')[2].split()[6])
+    return flags & PF_EXITING or any(int(mask, 16) & ENDS for mask in pending)
+
+
+def left(path):
+    """Returns the processes that have the file open and are not about to end."""
+    found = []
+    for link in glob.glob('/proc/[0-9]*/fd/*'):
+        process = link.partition('/fd/')[0]
+        with contextlib.suppress(OSError):      # it may have ended by now
+            if os.readlink(link) == path and not is_ending(process):
+                found.append(process)
+    return found
+
+
 def guest(name, *command, here=TOP, cwd=None):
     """Runs a guest. Afterwards no process of it is left, which could hold a lock of vm.sh."""
-    with open(f'{work}/{name}.lock', 'w') as lock, open(f'{work}/{name}.said', 'w') as output:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    mark = f'{work}/{name}.mark'
+    with open(mark, 'w') as opened, open(f'{work}/{name}.said', 'w') as output, starting:
+        if stopping:
+            return 1
         process = subprocess.Popen(
             [f'{here}/scripts/vm.sh', kernel, '--no-modules', '--mem', '512', '--timeout',
              str(TIMEOUT.get(name, 600)), '--out', f'{work}/{name}', '--', 'sh', '-c', *command],
-            stdout=output, stderr=subprocess.STDOUT, cwd=cwd, pass_fds=[lock.fileno()],
+            stdout=output, stderr=subprocess.STDOUT, cwd=cwd, pass_fds=[opened.fileno()],
             start_new_session=True)
         running.append(process)
-        status = process.wait()
-    with open(f'{work}/{name}.lock', 'w') as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return 1
-    return status
+    status = process.wait()
+    still = left(mark)
+    return f'{status}, and {still} left' if still else status
 
 
 def run(kind, status, report, command=None):
@@ -128,19 +149,24 @@ def clean_up():
 
 def stop(*_):
     """Each guest is a process group. No other one begins."""
+    global stopping
     for which in SIGNALS:
         signal.signal(which, signal.SIG_IGN)
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in list(running):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-    for process in list(running):
+    with starting:
+        stopping = True
+    for process in running:
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+    for process in running:
         process.wait()
     clean_up()
     os._exit(130)
 
 
-kernel, running = (sys.argv[1:] or ['uml-debug'])[0], []
+kernel = (sys.argv[1:] or ['uml-debug'])[0]
+# Only threads of the pool start guests, and hold the lock for this.
+running, starting, stopping = [], threading.Lock(), False
 cache = os.environ.get('RPCRDMA2_CACHE') or (
     os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')) + '/rpcrdma2'
 os.makedirs(f'{cache}/run', exist_ok=True)

@@ -337,7 +337,7 @@ bound()
 
 	hz=$(getconf CLK_TCK)
 	# The pause has this script's locks, too.
-	trap 'kill "$!"; exit' TERM
+	trap 'kill "$!"; wait "$!"; exit' TERM
 	while { sleep 5 & wait "$!"; } && kill -0 "$1"; do
 		# proc(5): state, session, utime, stime, cutime, cstime; first of processes,
 		# then of threads: each thread of an emulator may wait for a processor
