@@ -295,6 +295,23 @@ class Modules(Machine):
         self.said['modprobe --show-depends rpcrdma'] = 'install /sbin/modprobe -q xprtrdma2\n'
         self.assertEqual({grade for grade, _ in self.findings(self.tool.check_module)}, {'ok'})
 
+    def notes(self, enforced, lockdown=None):
+        self.said['modinfo -F signer xprtrdma2'] = 'DKMS module signing key\n'
+        self.file('/sys/module/module/parameters/sig_enforce', f'{enforced}\n')
+        if lockdown:
+            self.file('/sys/kernel/security/lockdown', f'{lockdown}\n')
+        return [text for grade, text in self.findings(self.tool.check_module) if grade == 'note']
+
+    def test_a_kernel_that_accepts_any_module(self):
+        self.assertEqual(self.notes('N'), [])
+        self.assertEqual(self.notes('N', '[none] integrity confidentiality'), [])
+
+    def test_a_kernel_that_requires_signed_modules(self):
+        for state in (('Y',), ('N', 'none [integrity] confidentiality'),
+                      ('N', 'none integrity [confidentiality]')):
+            text, = self.notes(*state)
+            self.assertIn('signed by DKMS module signing key', text)
+
 
 class Listener(Machine):
     def advice(self, text):
