@@ -29,6 +29,7 @@ here=$(dirname "$0")
 
 plan=$1
 raw=/run/raw
+messages=/run/messages
 device=/sys/class/infiniband/rxe0/ports/1/hw_counters
 probes=/sys/kernel/debug/rpcrdma2_count/counters
 floor=/sys/kernel/debug/rpcrdma2_floor/floor
@@ -50,6 +51,7 @@ variant_up()
 	[ "$3" != count ] || modprobe rpcrdma2_count || stop "no probes"
 	if [ "$1" = floor ]; then
 		modprobe rpcrdma2_floor || stop "$1: modules"
+		"$here/tables.py" messages "$raw" >"$messages" || stop "$1: messages"
 		return
 	fi
 	load "$1" || stop "$1: modules"
@@ -128,7 +130,7 @@ floor_cell()
 {
 	local ns=0 calls call reply read write
 
-	read -r calls call reply read write < <("$here/tables.py" messages "$raw" "$1" "$2" "$3") ||
+	read -r calls call reply read write < <(sed -n "s/^$1 $2 $3 //p" "$messages") ||
 		stop "floor: $2 of $3 was not measured"
 	for ((; calls > 1; calls--)); do
 		verbs "$call" "$reply" 0 0 "$1" "$4"

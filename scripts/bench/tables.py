@@ -5,8 +5,9 @@ Tables of the benchmark's results, for people and for programs, and checks of th
 
     tables.py cells RAW SAMPLES COUNTERS results of guest.sh as a line per cell, and the rise of
                                         each counter in each cell, per operation
-    tables.py messages RAW DEPTH ROW BYTES messages of an operation over rdma2: Calls, and bytes
-                                        of a Call, of a Reply, of RDMA Reads and of Writes
+    tables.py messages RAW              messages of each operation over rdma2: DEPTH ROW BYTES,
+                                        Calls, and bytes of a Call, of a Reply, of RDMA Reads
+                                        and of Writes
     tables.py fold <PERF-SCRIPT         samples as stacks, a line each
     tables.py flame TITLE FOLDED        stacks as a flame graph
     tables.py layers CELLS CSV FOLDED... cost by layer; FOLDED is VARIANT-ROW-BYTES.folded
@@ -134,23 +135,20 @@ def cells(raw, samples, counters):
     return bad
 
 
-def messages(raw, depth, row, size):
-    wanted = dict(variant='rdma2', nconnect='1', depth=depth, row=row, size=size)
-    wanted['pass'] = 'cost'
-    n = collections.Counter()
+def messages(raw):
+    found = {}
     for cell, risen in measured(raw):
-        if wanted.items() <= cell.items():
-            for name, x in risen.items():
-                n[name] = round(x / int(cell['ops']), 4)
-    calls = int(n['xprtrdma2_calls'] + 0.5)
-    read = n['svcrdma2_read_chunk_bytes']
-    written = n['svcrdma2_write_chunk_bytes'] + n['svcrdma2_reply_chunk_bytes']
-    if not calls or n['xprtrdma2_call_bytes'] + read + written + n['xprtrdma2_reply_bytes'] < \
-            int(size):
-        return 1
-    print(calls, int(n['xprtrdma2_call_bytes'] / calls), int(n['xprtrdma2_reply_bytes'] / calls),
-          int(read + 0.5), int(written + 0.5))
-    return 0
+        if (cell['variant'], cell['nconnect'], cell['pass']) == ('rdma2', '1', 'cost'):
+            found[cell['depth'], cell['row'], cell['size']] = collections.Counter(
+                {name: round(n / int(cell['ops']), 4) for name, n in risen.items()})
+    for (depth, row, size), n in found.items():
+        calls = int(n['xprtrdma2_calls'] + 0.5)
+        read = n['svcrdma2_read_chunk_bytes']
+        written = n['svcrdma2_write_chunk_bytes'] + n['svcrdma2_reply_chunk_bytes']
+        sent = n['xprtrdma2_call_bytes'], n['xprtrdma2_reply_bytes']
+        if calls and sum(sent) + read + written >= int(size):
+            print(depth, row, size, calls, *(int(x / calls) for x in sent),
+                  int(read + 0.5), int(written + 0.5))
 
 
 def layer_of(name):
