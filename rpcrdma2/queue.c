@@ -61,13 +61,15 @@ static bool rpcrdma2_loss_is_cause(const struct rpcrdma2_conn *co,
 
 void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
-	int old = RPCRDMA2_LOSS_FLUSHED;
+	int old;
 
 	if (rpcrdma2_loss_is_innocent(why)) {
-		if (atomic_xchg(&co->co_why, why) == old)
+		old = atomic_xchg(&co->co_why, why);
+		if (old != RPCRDMA2_LOSS_NONE && old != why)
 			trace_rpcrdma2_lost(co, why);
 		return;
 	}
+	old = RPCRDMA2_LOSS_FLUSHED;
 	if (atomic_cmpxchg(&co->co_why, RPCRDMA2_LOSS_NONE, why) == old &&
 	    rpcrdma2_loss_is_cause(co, why) &&
 	    atomic_try_cmpxchg(&co->co_why, &old, why))
