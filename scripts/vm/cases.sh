@@ -136,26 +136,37 @@ umount_all()
 	done
 }
 
+# reason_in FILE: prints the first line behind the frames of the last traceback, or the last
+# line
+reason_in()
+{
+	awk '	/Traceback \(most recent call last\)/ { frames = 1; next }
+		frames && /^[^ ]/ { why = $0; frames = 0 }
+		{ last = $0 }
+		END { print why == "" ? last : why }' "$1"
+}
+
 # verdicts LABEL COMMAND...: runs a program that prints test cases, and puts the label
 # before their names. A program that crashes, also in a thread or behind its last case, is a
-# failed case with the program's name and the last line of its errors.
+# failed case with the program's name and the reason.
 verdicts()
 {
 	local label=$1 why='' dir rc
 
 	shift
 	dir=$(mktemp -d)
-	"$@" 2>"$dir/errors" | sed "s|^ok |&$label: |; s|^FAIL |&$label: |" | tee "$dir/said"
-	rc=${PIPESTATUS[0]}
-	cat "$dir/errors" >&2
+	# Each line is printed at once, because the guest may end before the program does.
+	{ { "$@"; echo $? >"$dir/rc"; } 2>&1 >&3 | tee "$dir/errors" >&2; } 3>&1 |
+		sed -u "s|^ok |&$label: |; s|^FAIL |&$label: |" | tee "$dir/said"
+	rc=$(cat "$dir/rc")
+	! grep -q '^FAIL ' "$dir/said" || failed=1
 	case $rc in
 	0)	;;
-	1)	failed=1
-		grep -q '^FAIL ' "$dir/said" || why="ends with 1, without a failed case" ;;
+	1)	grep -q '^FAIL ' "$dir/said" || why="ends with 1, without a failed case" ;;
 	*)	why="ends with $rc" ;;
 	esac
-	! grep -q '^Traceback ' "$dir/errors" || why=crashes
-	[ -z "$why" ] || fail "$label: ${1##*/} $why: $(tail -n 1 "$dir/errors")"
+	! grep -q 'Traceback (most recent call last)' "$dir/errors" || why=crashes
+	[ -z "$why" ] || fail "$label: ${1##*/} $why: $(reason_in "$dir/errors")"
 	rm -r "$dir"
 }
 
@@ -275,10 +286,10 @@ await()
 # something happens in time
 happens_in()
 {
-	local last=$((SECONDS + $1))
+	local last=$((SECONDS + 1 + $1))
 
 	until "${@:2}"; do
-		[ "$SECONDS" -lt "$last" ] || return
+		[ "$SECONDS" -lt "$last" ] || { "${@:2}"; return; }
 		sleep 0.2
 	done
 }
