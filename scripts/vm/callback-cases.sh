@@ -283,7 +283,8 @@ recalling()
 
 # while_recalling N COMMAND...: runs the command after N callbacks have arrived, while
 # others are outstanding. On a busy machine all may be over when this task looks: then they
-# are recalled once more, because the command has not run yet.
+# are recalled once more, because the command has not run yet. Fails without running the
+# command if nothing can be recalled.
 while_recalling()
 {
 	local recaller times=1
@@ -292,7 +293,7 @@ while_recalling()
 		times=$((times + 1))
 		[ "$times" -le 10 ] || { fail "recalled before $2"; break; }
 		rm -f "$export_dir"/d*
-		delegate_again 20 || { fail "$2: no delegations"; break; }
+		delegate_again 20 || { fail "$2: no delegations"; return 1; }
 	done
 	"${@:2}"
 	wait "$recaller"
@@ -321,7 +322,7 @@ callbacks_cut_off()
 	before=$(counters)
 	for i in $(seq "$2"); do
 		check "cut off, round $i: delegations" delegate_again 20
-		while_recalling "$i" device_again 0.2
+		while_recalling "$i" device_again 0.2 || return
 	done
 	risen "$before"
 	# If the server detects the removal first, the client sees a disconnect by its peer.
@@ -345,7 +346,7 @@ callbacks_at_restart()
 {
 	check "restart: mount" "$1" 4.1 || return
 	check "restart: delegations" delegate_again 20
-	while_recalling 4 restart_and_recover
+	while_recalling 4 restart_and_recover || return
 	ended_for "restart" "$client_view" peer
 	grace_over
 	recovered "after that"
@@ -385,7 +386,7 @@ callbacks_at_umount()
 	for i in $(seq "$2"); do
 		"$1" "${versions[i % 2]}" || { fail "umount: mount"; return; }
 		check "umount, round $i: delegations" delegate_again 20
-		while_recalling "$((i - 1))" umount_cut_off
+		while_recalling "$((i - 1))" umount_cut_off || return
 		check "umount, round $i: all connections are closed" unused
 	done
 }
