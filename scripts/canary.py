@@ -95,11 +95,11 @@ def is_ending(process):
 
 def left(path):
     """Returns the processes that have the file open and are not about to end."""
-    found = []
+    found, file = [], os.stat(path)
     for link in glob.glob('/proc/[0-9]*/fd/*'):
         process = link.partition('/fd/')[0]
         with contextlib.suppress(OSError):      # it may have ended by now
-            if os.readlink(link) == path and not is_ending(process):
+            if os.path.samestat(os.stat(link), file) and not is_ending(process):
                 found.append(process)
     return found
 
@@ -116,6 +116,8 @@ def guest(name, *command, here=TOP, cwd=None):
             stdout=output, stderr=subprocess.STDOUT, cwd=cwd, pass_fds=[opened.fileno()],
             start_new_session=True)
         running.append(process)
+        if not left(mark):      # this process has it open
+            return 'no process found'
     status = process.wait()
     still = left(mark)
     return f'{status}, and {still} left' if still else status
@@ -137,9 +139,10 @@ def run(kind, status, report, command=None):
 
 
 def folders(name, case, *command, **options):
-    if not guest(name, *command, **options):
+    rc = guest(name, *command, **options)
+    if not rc:
         return f'ok canary: {case}'
-    return '\n# '.join([f'FAIL canary: {case}', *said(name).splitlines()[-30:]])
+    return '\n# '.join([f'FAIL canary: {case}: ends with {rc}', *said(name).splitlines()[-30:]])
 
 
 def clean_up():
