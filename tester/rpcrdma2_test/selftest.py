@@ -188,7 +188,8 @@ def verdicts():
     passed, other = (report.Result(case, s) for s in (report.PASSED, report.NOT_APPLICABLE))
     known = report.Result(case, report.PASSED, known=True)
     for status, results, *required in (
-            (0, [passed]), (3, [other]), (0, [known]), (1, [known], 'C-001'), (0, [passed, other], 'C-001', '2', 'a'),
+            (0, [passed]), (3, [other]), (0, [known]), (1, [known], 'C-001'),
+            (0, [passed, other], 'C-001', '2', 'a'),
             (1, [other], 'C-001'), (1, [passed], '1'), (1, [other, passed], 'C-002'),
             (1, [passed, report.Result(case, report.FAILED)])):
         with contextlib.redirect_stderr(io.StringIO()):
