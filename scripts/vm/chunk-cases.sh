@@ -36,11 +36,11 @@ kept_until_killed()
 {
 	echo_do "run direction=backward count=31 $1 hold=60000 every=2" &
 	run=$!
-	happens_in 60 came backward=16
+	await came backward=16
 	# A thread that starts to hold its Call after "release" would do so for 60 s.
-	happens_in 60 came holding=15
+	await came holding=15
 	echo_do kill
-	happens_in 60 has_risen s_backward_given_up 15
+	await has_risen s_backward_given_up 15
 	echo_do release
 	wait "$run"
 }

@@ -15,7 +15,7 @@ crowd_up()
 	: >/tmp/crowd		# not the output of the last crowd
 	"$VM_TOP/scripts/crowd.py" "$addr4" "$port" "$n" ${2:+"$2"} >/tmp/crowd 2>&1 &
 	crowd=$!
-	happens_in 30 crowd_has_begun
+	await crowd_has_begun
 	grep -qx ready /tmp/crowd && ok "$n hostile connections${2:+ that $2}" && return
 	fail "hostile connections: $(cat /tmp/crowd)"
 	return 1
@@ -192,7 +192,7 @@ holds()
 {
 	local least=$(($2 << 20)) most=$((($3 << 20) + 65536))
 
-	happens_in 5 has_bytes "$least" "$most"
+	await has_bytes "$least" "$most"
 	sleep 1
 	has_bytes "$least" "$most" &&
 		ok "$1 ($(sed -n "s/^address $addr4 .* bytes //p" $transfers) bytes)" ||
@@ -278,7 +278,7 @@ bounds_upcall()
 			"$export_dir/late$i" &
 		run+=($!)
 	done
-	happens_in 5 has_bytes $((4 << 20)) $((16 << 20)) &&
+	await has_bytes $((4 << 20)) $((16 << 20)) &&
 		ok "READs wait for mountd, and hold pages" ||
 		fail "READs wait for mountd: $(tr '\n' ' ' <$transfers)"
 	happens_in 20 has_bytes 0 0 &&
@@ -413,11 +413,11 @@ has_connections()
 # Four peers that never confirm their connections, during the next cases
 half_up()
 {
-	happens_in 10 has_connections 2 ||
+	await has_connections 2 ||
 		fail "more than those of the mounts: $(cat $transfers)"
 	"$VM_TOP/scripts/crowd.py" "$addr4" "$port" 4 half >/tmp/half 2>&1 &
 	half=$!
-	happens_in 5 has_connections 6 &&
+	await has_connections 6 &&
 		ok "four connections that are not confirmed" ||
 		fail "four connections: $(cat /tmp/half $transfers)"
 }

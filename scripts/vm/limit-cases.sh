@@ -23,11 +23,10 @@ released()
 	bounded "$1: in time ($took s)" "${took:-0}" "$2" "$3"
 }
 
-# until_risen BEFORE N COUNTER...: waits until the sum of these counters has risen by N, for
-# 15 s at most
+# until_risen BEFORE N COUNTER...: waits until the sum of these counters has risen by N
 until_risen()
 {
-	happens_in 15 have_risen "$@"
+	await have_risen "$@"
 }
 
 have_risen()

@@ -206,7 +206,7 @@ let_go()
 held_and_seen()
 {
 	hold "$1"
-	happens_in 20 grep -q "$2" $server_view
+	await grep -q "$2" $server_view
 }
 
 # The minimum of the memory limit is 64 pages, of which each silent peer takes some.
@@ -217,7 +217,7 @@ view_of_shortage()
 	echo 1 >/sys/module/svcrdma2/parameters/receive_memory
 	log_of true
 	hold "$addr4" 16
-	happens_in 5 grep -q state=refused $server_view
+	await grep -q state=refused $server_view
 	is "$name: the view" $server_view state=refused error=12
 	reads "memory for Receives"
 	let_go
@@ -239,7 +239,7 @@ view_of_address()
 	reads "connections for the client's address"
 	hold "$addr6"
 	check "$name: another address has a separate limit" \
-		happens_in 20 grep -q '^peer=\[.* state=up' $server_view
+		await grep -q '^peer=\[.* state=up' $server_view
 	let_go
 	echo "$was" >$limit
 }
