@@ -112,7 +112,14 @@ no_gid_of()
 	! gid_of "$1"
 }
 
-# A VLAN has an address of its own, and a GID on the RDMA device of the interface below it.
+no_connection()
+{
+	! rdma resource show cm_id | grep -v ' state LISTEN '
+}
+
+# A VLAN has an address of its own, and a GID on the RDMA device of the interface below it. Its
+# connections end before it is deleted: when soft-RoCE cannot send a message of the CM, its QP 1
+# stays in the state ERR, and the device makes no other connection.
 vlan()
 {
 	local name="a VLAN on the interface" addr4=10.0.5.1
@@ -129,6 +136,7 @@ vlan()
 	is "$name: the client's line" "$client_view" "peer=$addr4:$port" state=up device=rxe0
 	is "$name: the server's line" "$server_view" state=up device=rxe0 "local=$addr4:$port"
 	check "$name: umount" umount_all
+	check "$name: no connection is left" await no_connection
 	check "$name: the interface is deleted" ip link del d0.5
 	check "$name: its GID is removed" await no_gid_of d0.5
 }
