@@ -545,41 +545,72 @@ static void s46_counted_call_not_deferred(struct kunit *test)
 	__free_page(page);
 }
 
+/* Gives the Call new pages. */
+static void new_sinks(struct kunit *test, struct svc2_msg *call, unsigned int n)
+{
+	call->sm_pages = kmalloc_array(n, sizeof(*call->sm_pages), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, call->sm_pages);
+	call->sm_length = n * PAGE_SIZE;
+	while (n--)
+		call->sm_pages[n] = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
+}
+
 /*
  * S46: a Call has exactly the pages that are counted for it, even if it reuses the pages of
- * a larger one.
+ * larger ones, and the number of kept pages is limited.
  */
 static void s46_reused_pages(struct kunit *test)
 {
 	u64 reused = count_of(SVC2_C_sinks_reused);
 	struct svc_rqst *rqst = kunit_kzalloc(test, sizeof(*rqst), GFP_KERNEL);
-	struct svc2_msg *call = &((struct fixture *)test->priv)->calls[0];
-	unsigned int i, n = SVC2_KEPT_LEAST + 2;
-	struct svc2_page_set *set;
+	struct svc2_msg *calls = ((struct fixture *)test->priv)->calls, *call = &calls[0];
+	unsigned int i, n = SVC2_KEPT_LEAST + 2, most = svc2_sinks_most();
+	struct page *was[SVC2_KEPT_LEAST + 2];
+	struct svc2_kept *kept;
 
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	if (!svc2_sinks_is_kept(n))
 		return;
-	set = kmalloc(struct_size(set, ps_pages, SVC2_KEPT_MOST), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, set);
-	for (i = 0; i < n; i++)
-		set->ps_pages[i] = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
-	set->ps_num = n;
-	call->sm_pages = set->ps_pages;
-	call->sm_length = n * PAGE_SIZE;
+	svc2_sinks_init();
+	kept = raw_cpu_ptr(&svc2_kept);
+	new_sinks(test, call, n);
+	memcpy(was, call->sm_pages, sizeof(was));
 	svc2_sinks_put(call);
 	KUNIT_EXPECT_NULL(test, call->sm_pages);
+	KUNIT_EXPECT_EQ(test, kept->kp_num, n);
 
+	/* The order stays, because neighbours in it may be neighbours in memory. */
 	call->sm_length = SVC2_KEPT_LEAST * PAGE_SIZE;
 	KUNIT_ASSERT_EQ(test, svc2_sinks_take(rqst, call), 0);
-	KUNIT_EXPECT_PTR_EQ(test, call->sm_pages, &set->ps_pages[0]);
-	KUNIT_EXPECT_EQ(test, set->ps_num, SVC2_KEPT_LEAST);
+	KUNIT_EXPECT_MEMEQ(test, call->sm_pages, was, SVC2_KEPT_LEAST * sizeof(*was));
+	KUNIT_EXPECT_EQ(test, kept->kp_num, 2);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sinks_reused), reused + 1);
+	/* Several Calls have kept pages, but no page that is in use elsewhere. */
+	new_sinks(test, &calls[1], n);
+	get_page(calls[1].sm_pages[1]);
+	was[1] = calls[1].sm_pages[1];
+	svc2_sinks_put(&calls[1]);
 	svc2_sinks_put(call);
-	/* They stay until they were idle for some time. */
-	KUNIT_EXPECT_TRUE(test, svc2_sinks_trim(set->ps_used - 1));
-	KUNIT_EXPECT_FALSE(test, svc2_sinks_trim(set->ps_used));
-	KUNIT_EXPECT_NULL(test, *raw_cpu_ptr(&svc2_sinks_kept));
+	KUNIT_EXPECT_EQ(test, kept->kp_num, 2 * n - 1);
+	put_page(was[1]);
+
+	/* Pages stay until they were idle for the time between two calls. */
+	KUNIT_EXPECT_TRUE(test, svc2_sinks_trim(false));
+	call->sm_length = SVC2_KEPT_LEAST * PAGE_SIZE;
+	KUNIT_ASSERT_EQ(test, svc2_sinks_take(rqst, call), 0);
+	svc2_sinks_put(call);
+	KUNIT_EXPECT_TRUE(test, svc2_sinks_trim(false));
+	KUNIT_EXPECT_EQ(test, kept->kp_num, SVC2_KEPT_LEAST);
+	KUNIT_EXPECT_FALSE(test, svc2_sinks_trim(false));
+	KUNIT_EXPECT_EQ(test, kept->kp_num, 0);
+
+	for (i = 0; i < 2; i++) {
+		new_sinks(test, call, most - 1);
+		svc2_sinks_put(call);
+	}
+	KUNIT_EXPECT_EQ(test, kept->kp_num, most);
+	KUNIT_EXPECT_FALSE(test, svc2_sinks_trim(true));
+	KUNIT_EXPECT_EQ(test, kept->kp_num, 0);
 }
 
 /* Messages are taken up in the order in which they arrive (S16), also while more do. */

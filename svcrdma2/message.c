@@ -73,31 +73,95 @@ void svc2_recv_sort(struct svc2_xprt *sp)
 /*
  * Pages in which RDMA Reads place a Call: the thread's own, which gets new
  * ones. Where the kernel clears these (init_on_alloc), a WRITE of 1 MiB costs
- * 256 cleared pages. So the pages of a large Call stay together when it is
- * done, one set for each processor, for the next large Call, until they were
- * idle for a while. They are not cleared: all bytes in rq_arg come from an RDMA
- * Read or a copy.
+ * 256 cleared pages. So the pages of a Call stay when it is done, a pool for
+ * each processor, for the next Calls, until they were idle for a while. They
+ * are not cleared: all bytes in rq_arg come from an RDMA Read or a copy.
  */
 
-/* in pages: the data of large Calls, 64 KiB to 1 MiB, and other arguments */
-#define SVC2_KEPT_LEAST	((1 << 16) >> PAGE_SHIFT)
-#define SVC2_KEPT_MOST	(((1 << 20) >> PAGE_SHIFT) + 4)
+/* in pages: the smallest Call whose pages are kept, and the largest of all */
+#define SVC2_KEPT_LEAST	DIV_ROUND_UP(1 << 14, PAGE_SIZE)
+#define SVC2_CALL_MOST	(((1 << 20) >> PAGE_SHIFT) + 4)
 
-/* sm_pages of a Call are its ps_pages. */
-struct svc2_page_set {
-	unsigned long	ps_used;	/* when put back, in jiffies */
-	unsigned int	ps_num;
-	struct page	*ps_pages[];
+/* kp_lock is not the processor's alone: a thread may move to another one. */
+struct svc2_kept {
+	spinlock_t		kp_lock;
+	struct list_head	kp_pages; /* by lru, the last used one first */
+	unsigned int		kp_num;
+	unsigned int		kp_idle; /* minimum of kp_num since a trim */
 };
 
-/* A thread may take, or replace, the set of any processor. */
-static DEFINE_PER_CPU(struct svc2_page_set *, svc2_sinks_kept);
+static DEFINE_PER_CPU(struct svc2_kept, svc2_kept);
+
+/**
+ * svc2_sinks_init - prepare the pools of kept pages
+ *
+ * Context: module init.
+ */
+void svc2_sinks_init(void)
+{
+	struct svc2_kept *kept;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		kept = per_cpu_ptr(&svc2_kept, cpu);
+		spin_lock_init(&kept->kp_lock);
+		INIT_LIST_HEAD(&kept->kp_pages);
+	}
+}
+
+/*
+ * Limit on the pages of a processor: the largest Calls of eight threads, but on
+ * all processors no more than 1/64 of the memory, unless it is one such Call
+ */
+static unsigned int svc2_sinks_most(void)
+{
+	return clamp_t(unsigned long, totalram_pages() / 64 / num_online_cpus(),
+		       SVC2_CALL_MOST, 8 * SVC2_CALL_MOST);
+}
 
 /* False where the kernel clears freed pages: a kept one would not be */
 static bool svc2_sinks_is_kept(unsigned int sinks)
 {
-	return sinks >= SVC2_KEPT_LEAST && sinks <= SVC2_KEPT_MOST &&
-	       !want_init_on_free();
+	return sinks >= SVC2_KEPT_LEAST && !want_init_on_free();
+}
+
+/* Moves at most @n kept pages to @pages, in the order of the Call before. */
+static unsigned int svc2_sinks_reuse(struct page **pages, unsigned int n)
+{
+	struct svc2_kept *kept = raw_cpu_ptr(&svc2_kept);
+	unsigned int i;
+
+	guard(spinlock)(&kept->kp_lock);
+	n = min(n, kept->kp_num);
+	for (i = 0; i < n; i++) {
+		pages[i] = list_first_entry(&kept->kp_pages, struct page, lru);
+		list_del(&pages[i]->lru);
+	}
+	kept->kp_num -= n;
+	kept->kp_idle = min(kept->kp_idle, kept->kp_num);
+	return n;
+}
+
+/* Keeps pages, and returns the index behind them: the others are moved there. */
+static unsigned int svc2_sinks_keep(struct page **pages, unsigned int n)
+{
+	struct svc2_kept *kept = raw_cpu_ptr(&svc2_kept);
+	unsigned int most = svc2_sinks_most();
+	struct page *page;
+	unsigned int others = n;
+
+	guard(spinlock)(&kept->kp_lock);
+	while (n--) {
+		page = pages[n];
+		/* pages that are still in use elsewhere are not kept */
+		if (kept->kp_num >= most || page_ref_count(page) != 1) {
+			pages[--others] = page;
+			continue;
+		}
+		list_add(&page->lru, &kept->kp_pages);
+		kept->kp_num++;
+	}
+	return others;
 }
 
 /**
@@ -109,45 +173,24 @@ static bool svc2_sinks_is_kept(unsigned int sinks)
  */
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
-	unsigned int have, n = svc2_msg_pages(call);
-	bool kept = svc2_sinks_is_kept(n);
-	struct svc2_page_set *set = NULL;
+	unsigned int have = 0, n = svc2_msg_pages(call);
+	struct page **pages;
 
-	if (kept)
-		set = xchg(raw_cpu_ptr(&svc2_sinks_kept), NULL);
-	if (set) {
+	pages = kmalloc_array(n, sizeof(*pages), GFP_KERNEL);
+	if (!pages)
+		return -ENOMEM;
+	if (svc2_sinks_is_kept(n))
+		have = svc2_sinks_reuse(pages, n);
+	if (have)
 		svc2_count(sinks_reused);
-		if (set->ps_num > n) {
-			/* more than is counted for the Call */
-			release_pages(set->ps_pages + n, set->ps_num - n);
-			set->ps_num = n;
-		}
-	} else {
-		set = kmalloc(struct_size(set, ps_pages,
-					  kept ? SVC2_KEPT_MOST : n),
-			      GFP_KERNEL);
-		if (!set)
-			return -ENOMEM;
-		set->ps_num = 0;
-	}
-	have = set->ps_num;
 	if (have < n) {
-		memcpy(set->ps_pages + have, rqstp->rq_pages + have,
-		       (n - have) * sizeof(*set->ps_pages));
-		memset(rqstp->rq_pages + have, 0,
-		       (n - have) * sizeof(*set->ps_pages));
+		memcpy(pages + have, rqstp->rq_pages + have,
+		       (n - have) * sizeof(*pages));
+		memset(rqstp->rq_pages + have, 0, (n - have) * sizeof(*pages));
 		rpcrdma2_rqst_call_taken(rqstp, n);
-		set->ps_num = n;
 	}
-	call->sm_pages = set->ps_pages;
+	call->sm_pages = pages;
 	return 0;
-}
-
-static void svc2_sinks_free(struct svc2_page_set *set)
-{
-	if (set)
-		release_pages(set->ps_pages, set->ps_num);
-	kfree(set);
 }
 
 /**
@@ -158,50 +201,47 @@ static void svc2_sinks_free(struct svc2_page_set *set)
  */
 void svc2_sinks_put(struct svc2_msg *call)
 {
-	struct svc2_page_set *set;
-	unsigned int i;
+	unsigned int others = 0, n = svc2_msg_pages(call);
 
 	if (!call->sm_pages)
 		return;
-	set = container_of(call->sm_pages, struct svc2_page_set, ps_pages[0]);
-	call->sm_pages = NULL;
-	if (svc2_sinks_is_kept(svc2_msg_pages(call))) {
-		/* pages that are still in use elsewhere are not kept */
-		for (i = set->ps_num; i--;) {
-			if (page_ref_count(set->ps_pages[i]) == 1)
-				continue;
-			put_page(set->ps_pages[i]);
-			set->ps_pages[i] = set->ps_pages[--set->ps_num];
-		}
-		set->ps_used = jiffies;
-		set = xchg(raw_cpu_ptr(&svc2_sinks_kept), set);
+	if (svc2_sinks_is_kept(n)) {
+		others = svc2_sinks_keep(call->sm_pages, n);
 		svc2_trim_later();
 	}
-	svc2_sinks_free(set);
+	release_pages(call->sm_pages + others, n - others);
+	kfree(call->sm_pages);
+	call->sm_pages = NULL;
 }
 
 /**
- * svc2_sinks_trim - free the kept pages that no Call has used for a while
- * @since: end of that time, in jiffies
+ * svc2_sinks_trim - free kept pages
+ * @all: free all of them, not only those that were idle since the last call
  *
  * Context: work, module exit.
  * Return: whether there are others.
  */
-bool svc2_sinks_trim(unsigned long since)
+bool svc2_sinks_trim(bool all)
 {
-	struct svc2_page_set *set, **kept;
+	struct page *page, *next;
+	struct svc2_kept *kept;
 	bool more = false;
+	LIST_HEAD(old);
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		kept = per_cpu_ptr(&svc2_sinks_kept, cpu);
-		set = xchg(kept, NULL);
-		if (set && time_after(set->ps_used, since)) {
-			set = xchg(kept, set);
-			more = true;
-		}
-		svc2_sinks_free(set);
+		kept = per_cpu_ptr(&svc2_kept, cpu);
+		guard(spinlock)(&kept->kp_lock);
+		if (all)
+			kept->kp_idle = kept->kp_num;
+		kept->kp_num -= kept->kp_idle;
+		for (; kept->kp_idle; kept->kp_idle--)
+			list_move(kept->kp_pages.prev, &old);
+		kept->kp_idle = kept->kp_num;
+		more |= kept->kp_num > 0;
 	}
+	list_for_each_entry_safe(page, next, &old, lru)
+		put_page(page);
 	return more;
 }
 

@@ -257,6 +257,7 @@ static int __init svcrdma2_init(void)
 
 	svc2_budget_set();
 	svc2_pages_set();
+	svc2_sinks_init();
 	svc2_msg_cache = kmem_cache_create("svc2_msg", sizeof(struct svc2_msg),
 					   __alignof__(struct svc2_msg),
 					   SLAB_HWCACHE_ALIGN,
@@ -312,7 +313,7 @@ static void __exit svcrdma2_exit(void)
 	cancel_delayed_work_sync(&svc2_trim_work);
 	destroy_workqueue(svc2_wq);
 	synchronize_rcu_tasks();
-	svc2_sinks_trim(jiffies);
+	svc2_sinks_trim(true);
 	kmem_cache_destroy(svc2_msg_cache);
 	WARN_ON_ONCE(atomic_long_read(&svc2_budget.bu_pages));
 }

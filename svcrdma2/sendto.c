@@ -201,7 +201,7 @@ static bool svc2_trim(struct svc2_xprt *sp)
 /* Work: frees idle contexts, regions and pages after a burst */
 static void svc2_txs_trim(struct work_struct *work)
 {
-	bool more = svc2_sinks_trim(jiffies - SVC2_TRIM_TIME);
+	bool more = svc2_sinks_trim(false);
 	struct svc2_xprt *sp;
 
 	scoped_guard(mutex, &svc2_conns_mutex)

@@ -234,7 +234,7 @@ enum {
 	C(read_chunks)							\
 	C(read_chunk_bytes)						\
 	C(long_calls)		/* Calls in a Position-Zero chunk */	\
-	C(sinks_reused)		/* Calls read into pages of a finished Call */ \
+	C(sinks_reused)		/* Calls read into pages of finished Calls */ \
 	C(write_chunks)		/* Write chunks written to */		\
 	C(write_chunk_bytes)						\
 	C(reply_chunks_used)	/* written to */			\
@@ -747,7 +747,8 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 void svc2_recv_sort(struct svc2_xprt *sp);
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_sinks_put(struct svc2_msg *call);
-bool svc2_sinks_trim(unsigned long since);
+bool svc2_sinks_trim(bool all);
+void svc2_sinks_init(void);
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);

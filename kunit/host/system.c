@@ -175,7 +175,7 @@ void kfree(const void *memory)
  * The pages are in a file, so that a page can be mapped twice. Each page is followed by
  * a guard page, and a freed page is made inaccessible.
  */
-#define PAGES	1024
+#define PAGES		8192
 
 static char *pages;
 static int taken[PAGES];	/* references */

@@ -199,6 +199,8 @@ static inline size_t list_count_nodes(const struct list_head *head)
 #define list_empty_careful	list_empty
 #define list_is_first(entry, head)	((entry)->prev == (head))
 #define list_entry		container_of
+#define list_first_entry(head, type, member) \
+	list_entry((head)->next, type, member)
 #define list_first_entry_or_null(head, type, member) \
 	(list_empty(head) ? NULL : list_entry((head)->next, type, member))
 #define list_for_each(at, head) \
@@ -497,6 +499,13 @@ void unregister_trace_kmalloc(kmalloc_probe_t *probe, void *data);
 #define VM_MAP			4
 #define PAGE_KERNEL		8
 #define totalram_pages()	(1UL << 20)
+#define num_online_cpus()	1u
+
+/* The list is in the page's own memory. */
+struct page {
+	struct list_head lru;
+};
+
 
 /* verbs.c: such a page must not be freed */
 bool host_page_is_mapped(const struct page *page);
