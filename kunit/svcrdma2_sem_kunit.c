@@ -564,14 +564,22 @@ static void s46_reused_pages(struct kunit *test)
 	u64 reused = count_of(SVC2_C_sinks_reused);
 	struct svc_rqst *rqst = kunit_kzalloc(test, sizeof(*rqst), GFP_KERNEL);
 	struct svc2_msg *calls = ((struct fixture *)test->priv)->calls, *call = &calls[0];
-	unsigned int i, n = SVC2_KEPT_LEAST + 2, most = svc2_sinks_most();
+	unsigned int i, n = SVC2_KEPT_LEAST + 2, most;
 	struct page *was[SVC2_KEPT_LEAST + 2];
 	struct svc2_kept *kept;
 
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	if (!svc2_sinks_is_kept(n))
 		return;
+	machine.ram_pages = 1;
+	KUNIT_EXPECT_EQ(test, svc2_sinks_most(), SVC2_KEPT_CALL);
+	machine.ram_pages = 64UL * num_online_cpus() * (SVC2_KEPT_CALL + 7);
+	KUNIT_EXPECT_EQ(test, svc2_sinks_most(), SVC2_KEPT_CALL + 7);
+	machine.ram_pages *= 100;
+	most = svc2_sinks_most();
+	KUNIT_EXPECT_EQ(test, most, 8 * SVC2_KEPT_CALL);
 	svc2_sinks_init();
+	migrate_disable();
 	kept = raw_cpu_ptr(&svc2_kept);
 	new_sinks(test, call, n);
 	memcpy(was, call->sm_pages, sizeof(was));
@@ -611,6 +619,7 @@ static void s46_reused_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kept->kp_num, most);
 	KUNIT_EXPECT_FALSE(test, svc2_sinks_trim(true));
 	KUNIT_EXPECT_EQ(test, kept->kp_num, 0);
+	migrate_enable();
 }
 
 /* Messages are taken up in the order in which they arrive (S16), also while more do. */

@@ -78,12 +78,13 @@ void svc2_recv_sort(struct svc2_xprt *sp)
  * are not cleared: all bytes in rq_arg come from an RDMA Read or a copy.
  */
 
-/* in pages: the smallest Call whose pages are kept, and the largest of all */
+/* in pages: the smallest Call whose pages are kept, and one with 1 MiB of data */
 #define SVC2_KEPT_LEAST	DIV_ROUND_UP(1 << 14, PAGE_SIZE)
-#define SVC2_CALL_MOST	(((1 << 20) >> PAGE_SHIFT) + 4)
+#define SVC2_KEPT_CALL	(((1 << 20) >> PAGE_SHIFT) + 4)
 
-/* kp_lock is not the processor's alone: a thread may move to another one. */
+/* Pages of a processor that were used last */
 struct svc2_kept {
+	/* A thread may move to another processor; the trim visits all. */
 	spinlock_t		kp_lock;
 	struct list_head	kp_pages; /* by lru, the last used one first */
 	unsigned int		kp_num;
@@ -110,13 +111,13 @@ void svc2_sinks_init(void)
 }
 
 /*
- * Limit on the pages of a processor: the largest Calls of eight threads, but on
- * all processors no more than 1/64 of the memory, unless it is one such Call
+ * S46: limit on the pages of a processor: eight Calls of 1 MiB, but on all
+ * processors no more than 1/64 of the memory, or one such Call on each
  */
 static unsigned int svc2_sinks_most(void)
 {
 	return clamp_t(unsigned long, totalram_pages() / 64 / num_online_cpus(),
-		       SVC2_CALL_MOST, 8 * SVC2_CALL_MOST);
+		       SVC2_KEPT_CALL, 8 * SVC2_KEPT_CALL);
 }
 
 /* False where the kernel clears freed pages: a kept one would not be */
@@ -125,7 +126,7 @@ static bool svc2_sinks_is_kept(unsigned int sinks)
 	return sinks >= SVC2_KEPT_LEAST && !want_init_on_free();
 }
 
-/* Moves at most @n kept pages to @pages, in the order of the Call before. */
+/* Moves at most @n kept pages to @pages, mostly in the order of a Call before. */
 static unsigned int svc2_sinks_reuse(struct page **pages, unsigned int n)
 {
 	struct svc2_kept *kept = raw_cpu_ptr(&svc2_kept);
@@ -218,7 +219,7 @@ void svc2_sinks_put(struct svc2_msg *call)
  * svc2_sinks_trim - free kept pages
  * @all: free all of them, not only those that were idle since the last call
  *
- * Context: work, module exit.
+ * Context: work, svc thread that met a shortage, module exit; may sleep.
  * Return: whether there are others.
  */
 bool svc2_sinks_trim(bool all)
@@ -226,22 +227,28 @@ bool svc2_sinks_trim(bool all)
 	struct page *page, *next;
 	struct svc2_kept *kept;
 	bool more = false;
+	unsigned int n;
 	LIST_HEAD(old);
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
 		kept = per_cpu_ptr(&svc2_kept, cpu);
-		guard(spinlock)(&kept->kp_lock);
-		if (all)
+		scoped_guard(spinlock, &kept->kp_lock) {
+			n = all ? kept->kp_num : kept->kp_idle;
+			kept->kp_num -= n;
 			kept->kp_idle = kept->kp_num;
-		kept->kp_num -= kept->kp_idle;
-		for (; kept->kp_idle; kept->kp_idle--)
-			list_move(kept->kp_pages.prev, &old);
-		kept->kp_idle = kept->kp_num;
-		more |= kept->kp_num > 0;
+			more |= kept->kp_num > 0;
+			if (!kept->kp_num)
+				list_splice_tail_init(&kept->kp_pages, &old);
+			else
+				while (n--)
+					list_move(kept->kp_pages.prev, &old);
+		}
+		list_for_each_entry_safe(page, next, &old, lru)
+			put_page(page);
+		INIT_LIST_HEAD(&old);
+		cond_resched();
 	}
-	list_for_each_entry_safe(page, next, &old, lru)
-		put_page(page);
 	return more;
 }
 

@@ -319,6 +319,7 @@ static int svc2_read_start(struct svc_rqst *rqstp, struct svc2_msg *call)
 				svc2_shortage_queue(sp, call);
 				return -EINPROGRESS;
 			}
+			svc2_sinks_trim(true);
 		}
 	} while (svc2_try_again(sp, &tries, &ret));
 	if (unlikely(waits))

@@ -500,6 +500,8 @@ void unregister_trace_kmalloc(kmalloc_probe_t *probe, void *data);
 #define PAGE_KERNEL		8
 #define totalram_pages()	(1UL << 20)
 #define num_online_cpus()	1u
+#define migrate_disable()	do { } while (0)
+#define migrate_enable()	do { } while (0)
 
 /* The list is in the page's own memory. */
 struct page {
