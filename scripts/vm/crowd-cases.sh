@@ -245,7 +245,7 @@ bounds_threads()
 	set_parameter transfer_memory $((2 << 20))
 	before=$(counters)
 	crowd_up $((2 * nfsd_threads)) hoard || return
-	until_risen "$before" "$nfsd_threads" s_sq_waits
+	await have_risen "$before" "$nfsd_threads" s_sq_waits
 	for i in 1 2 3; do
 		check "S46 GETATTR from another address, with full Send Queues" \
 			stat -t /mnt2/.

@@ -23,12 +23,7 @@ released()
 	bounded "$1: in time ($took s)" "${took:-0}" "$2" "$3"
 }
 
-# until_risen BEFORE N COUNTER...: waits until the sum of these counters has risen by N
-until_risen()
-{
-	await have_risen "$@"
-}
-
+# have_risen BEFORE N COUNTER...: succeeds if the sum of these counters has risen by N
 have_risen()
 {
 	local name sum=0
@@ -167,7 +162,7 @@ client_stops_service()
 	before=$(counters)
 	held=()
 	withhold replies_in_small_steps
-	until_risen "$before" 1 s_sq_waits || fail "nfsd stops while a Call waits: none waits"
+	await have_risen "$before" 1 s_sq_waits || fail "nfsd stops while a Call waits: none waits"
 	begin=$SECONDS
 	rpc.nfsd 0
 	took=$((SECONDS - begin))
@@ -198,13 +193,13 @@ hostile_limits()
 	rpc.nfsd 1
 	before=$(counters)
 	withhold replies_that_are_not_taken
-	until_risen "$before" 1 s_sq_waits
+	await have_risen "$before" 1 s_sq_waits
 	sleep 1
 	risen "$before"
 	expect "a full Send Queue: one Call waits" "s_sq_waits == 1"
 	before=$(counters)
 	withhold replies_that_are_not_taken_in_version_one
-	until_risen "$before" 1 s_sq_waits
+	await have_risen "$before" 1 s_sq_waits
 	sleep 1
 	risen "$before"
 	expect "E-23 a Send Queue full of MSGP Calls: one Call waits" \
@@ -215,8 +210,8 @@ hostile_limits()
 	withhold replies_in_small_steps_in_version_one
 	before=$(counters)
 	withhold reads_without_response
-	until_risen "$before" $((8 * 8)) s_rdma_reads
-	until_risen "$before" $((8 << 20)) s_read_chunk_bytes
+	await have_risen "$before" $((8 * 8)) s_rdma_reads
+	await have_risen "$before" $((8 << 20)) s_read_chunk_bytes
 	risen "$before"
 	expect "RDMA Reads without response: they are outstanding" \
 		"s_rdma_reads >= 8 * 8 && s_read_chunk_bytes >= 8 << 20"
