@@ -180,7 +180,9 @@ uml_command()
 
 debian_command()
 {
-	local accel=(-accel "tcg,thread=multi")
+	# An emulated "rep movsb" copies one byte at a time. Without this feature the kernel
+	# copies words.
+	local accel=(-accel "tcg,thread=multi" -cpu "max,-erms")
 
 	[ "$kernel" != kcsan ] || cpus=${cpus:-4}
 	need_packages qemu-system-x86
@@ -188,11 +190,11 @@ debian_command()
 	# expiry, so load of the host has no effect. Random numbers are fixed as far as
 	# possible.
 	if [ "$icount" -eq 1 ]; then
-		accel=(-accel "tcg,thread=single" -icount "shift=0,sleep=off"
+		accel=(-accel "tcg,thread=single" -icount "shift=0,sleep=off" -cpu max
 			-seed 1 -rtc "base=2026-01-01,clock=vm")
 		append+=" norandmaps randomize_kstack_offset=off"
 	fi
-	guest=(qemu-system-x86_64 "${accel[@]}" -cpu max
+	guest=(qemu-system-x86_64 "${accel[@]}"
 		-m "$mem" -smp "${cpus:-1}" -nodefaults -no-user-config -no-reboot
 		-display none -kernel "$kdir/boot" -initrd "$kdir/initramfs"
 		-chardev "file,id=log,path=$log" -serial chardev:log
