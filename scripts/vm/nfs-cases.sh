@@ -62,16 +62,6 @@ group_files()
 	local v
 
 	nfs_up "$proto" || { fail "server"; return; }
-	CASES=none check "programs without an effect fail" idle_programs
-	# This case needs O_DIRECT on the export's own file system, which tmpfs lacks on
-	# 6.1.
-	if dd if=/dev/zero of="$export_dir/direct" bs=4096 count=1 oflag=direct \
-			status=none 2>/dev/null; then
-		check "the load detects wrong bytes" wrong_bytes
-	else
-		echo "# the export has no O_DIRECT"
-	fi
-	rm -f "$export_dir/direct"
 	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
 		exercise "NFSv$v" "$proto" "$v"
 	done
@@ -429,29 +419,6 @@ group_inuse()
 	check "the mount still works" cmp -n 262144 /mnt/after /dev/zero
 	outlived_calls
 	swaps
-}
-
-# A program that did nothing must not pass.
-idle_programs()
-{
-	! "$VM_TOP/scripts/fs-exercise.py" 4.2 /mnt "$export_dir" 2>&1 &&
-	! "$load_sh" /mnt "$export_dir" 5 0 2>&1 &&
-	! "$load_sh" /mnt "$export_dir" 0 1 2>&1
-}
-
-# Corrupts the server's file, in the header of a block or in the middle of one; the load has
-# to detect it.
-wrong_bytes()
-{
-	local at
-
-	mkdir "$export_dir/wrong"
-	for at in 0 1500000; do
-		"$load_sh" "$export_dir/wrong" "$export_dir/wrong" 1 1 || return
-		dd of="$export_dir/wrong/large.0.0" bs=1 seek="$at" \
-			conv=notrunc status=none <<<wrong
-		! "$load_sh" verify "$export_dir/wrong" 1 || return
-	done
 }
 
 # busy SECONDS [WORKERS]: starts a load in the background; end_busy checks its result
