@@ -135,7 +135,11 @@ echo_in_version()
 # come NAME: prints a value of the last run's result
 come()
 {
-	sed "s/.*\<$1=\([^ ]*\).*/\1/" "$echo_folder/result"
+	local word
+
+	for word in $(<"$echo_folder/result"); do
+		[ "${word%%=*}" != "$1" ] || echo "${word#*=}"
+	done
 }
 
 # The RPCs of an interrupted run, and how many have to succeed after each interruption
