@@ -7,7 +7,9 @@ and to fail with each fault that lists it. The same holds for cases in visitors.
 import contextlib
 import dataclasses
 import itertools
-import shlex
+import multiprocessing
+import os
+import subprocess
 import sys
 import tempfile
 import threading
@@ -18,10 +20,13 @@ from .client import Client
 from .faults import FAULTS
 from .flawed import Peer
 from .registry import Case, Failure
-from .server import Server
+from .server import Server, Trigger
 from .visitors import Visitor
 
 PORTS = itertools.count(1)      # one for each client, because connection requests may arrive late
+# Clients are forks of a process that has imported all this, but has used no RDMA device.
+PROCESSES = multiprocessing.get_context('forkserver')
+PROCESSES.set_forkserver_preload([__name__])
 
 
 @contextlib.contextmanager
@@ -53,22 +58,57 @@ def of_server(kind, cases, trigger, target, run):
     return results, ' '.join(died)
 
 
+class Visit:
+    """A client of a server, which replaces the command of a trigger"""
+    returncode = None
+
+    def __init__(self, *arguments):
+        self.process = PROCESSES.Process(target=visit, args=arguments, daemon=True)
+        self.process.start()
+        self.pid = self.process.pid
+
+    def wait(self, timeout=None):
+        self.process.join(timeout)
+        self.returncode = self.process.exitcode
+        if self.returncode is None:
+            raise subprocess.TimeoutExpired('visit', timeout)
+        return self.returncode
+
+    def poll(self):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def communicate(self, timeout=None):
+        self.wait(timeout)
+        return b'', None
+
+
+def visit(kind, host, root, died, factor, environment):
+    """The process of such a client"""
+    os.setsid()
+    os.environ.update(environment)
+    waits.FACTOR = factor
+    with open(os.devnull, 'w', encoding='utf-8') as sys.stderr:
+        sys.exit(visitor.main(kind, host, environment['PORT'], root, died))
+
+
+@dataclasses.dataclass
+class Visits(Trigger):
+    """Clients of this kind"""
+    arguments: tuple = ()
+
+    def run(self, output):
+        return Visit(*self.arguments, waits.FACTOR, self.environment)
+
+
 def of_client(kind, cases, trigger, target, run):
     """Returns the same with this client, which is a process for each case."""
     with tempfile.NamedTemporaryFile('r', encoding='utf-8') as died:
-        words = ['--wait', str(waits.FACTOR), '--visit', kind.__name__, target.host,
-                 target.root.hex(), died.name]
-        command = f'exec {shlex.join([sys.argv[0], *words])} "$PORT"'
+        of_kind = Visits(**vars(trigger), arguments=(kind, target.host, target.root, died.name))
         results = [run(case, Server(dataclasses.replace(
-            trigger, command=command, case=case.name, port=trigger.port + next(PORTS))))
-                   for case in cases]
+            of_kind, case=case.name, port=trigger.port + next(PORTS)))) for case in cases]
         return results, died.read()
-
-
-def visit(name, host, root, path, port):
-    """Returns the status of such a client process."""
-    kind = next(k for k in [Visitor, *FAULTS] if k.__name__ == name)
-    return visitor.main(kind, host, port, root, path)
 
 
 def judged(name, results, died, fault):

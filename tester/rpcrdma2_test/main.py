@@ -66,7 +66,6 @@ def arguments():
                         help='test the tester: cases have to fail with a server or client that '
                         'has a fault, and to pass with one that has none; the words are '
                         'names of faults')
-    parser.add_argument('--visit', nargs=5, help=argparse.SUPPRESS)
     parser.add_argument('--self-test', action='store_true',
                         help='test the library of messages, without a network')
     form = parser.add_mutually_exclusive_group()
@@ -250,8 +249,6 @@ def main():
     if options.self_test:
         return selftest.main()
     waits.FACTOR = options.wait
-    if options.visit:
-        return canary.visit(*options.visit)
     cases = registry.load()
     if options.list:
         list_cases(registry.chosen(cases, options.words))

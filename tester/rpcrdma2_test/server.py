@@ -43,6 +43,13 @@ class Trigger:
     def environment(self):
         return {'PORT': str(self.port), 'CASE': self.case, 'ACTION': self.action}
 
+    def run(self, output):
+        """Runs the command."""
+        return subprocess.Popen(
+            ['sh', '-c', self.command], start_new_session=True,
+            env=dict(os.environ, **self.environment),
+            bufsize=0, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+
 
 def contents(endpoint, call):
     """Returns the RPC Call with the data of its Read chunks in their positions."""
@@ -82,10 +89,7 @@ class Server:
 
     def run(self, output=subprocess.DEVNULL):
         """Runs the command that makes the client connect."""
-        self.process = subprocess.Popen(
-            ['sh', '-c', self.trigger.command], start_new_session=True,
-            env=dict(os.environ, **self.trigger.environment),
-            bufsize=0, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        self.process = self.trigger.run(output)
 
     def request(self, patience=PATIENCE, **options):
         """Returns the next connection request, and closes the current connection."""

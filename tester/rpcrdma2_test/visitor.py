@@ -365,7 +365,7 @@ def main(kind, host, port, root, path):
     handle the end of the connection.
     """
     try:
-        kind(host, int(port), bytes.fromhex(root)).visit(
+        kind(host, int(port), root).visit(
             3 if os.environ.get('CASE', '').startswith('client_properties') else 1)
     except Stop as reason:
         print(reason, file=sys.stderr)
