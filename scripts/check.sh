@@ -9,8 +9,9 @@
 #	check.sh --job JOB	one test of the queue, in TAP, for prove
 #
 # The unit tests in user space take seconds and run first, alone. All other jobs share one
-# queue, with JOBS jobs at a time. The default is one more than there are processors,
-# because guests spend part of their time waiting, and User-Mode Linux has one processor.
+# queue, with JOBS jobs at a time. The default is two more than there are processors,
+# because guests spend part of their time waiting, User-Mode Linux has one processor, and
+# other processes of the machine then take a smaller share.
 # The jobs that took longest in the last run start first.
 
 set -u
@@ -210,7 +211,7 @@ results()
 # run_queue JOB...: runs the jobs, JOBS at a time
 run_queue()
 {
-	PERL_TEST_HARNESS_DUMP_TAP=$work run prove --jobs "${JOBS:-$((jobs + 1))}" \
+	PERL_TEST_HARNESS_DUMP_TAP=$work run prove --jobs "${JOBS:-$((jobs + 2))}" \
 		--exec "scripts/check.sh --job" \
 		--formatter TAP::Formatter::File --merge --timer --failures \
 		--comments "$@"
