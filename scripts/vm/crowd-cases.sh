@@ -522,7 +522,7 @@ group_crowd()
 	latencies /mnt 1 "$d/g" "$d/w"
 	latencies /mnt 4 "$d/calm-g1" "$d/calm-w1"
 	# The interpreter of the program is no memory of a connection.
-	crowd_up 0 >/dev/null || return
+	crowd_up 0 >/tmp/up || { cat /tmp/up; return; }
 	mem_before=$(available) mem_least=$mem_before
 	crowd_down
 	before=$(counters)
