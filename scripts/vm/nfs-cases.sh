@@ -436,23 +436,29 @@ end_busy()
 	has_verified "$1: all data${2:-}" "$load" /tmp/load
 }
 
-# under_load NAME NUMBER ENDED-AT-THE-SERVER ENDED-AT-THE-CLIENT COMMAND...: runs the
-# command NUMBER times under load. Each time has to cost one connection, and both ends have
-# to show these reasons for one of them; '' means that the client may see either of two
-# reasons.
+# under_load NAME NUMBER EXPRESSION ENDED-AT-THE-SERVER ENDED-AT-THE-CLIENT COMMAND...: runs
+# the command NUMBER times under load. Each time has to cost one connection; the expression
+# is about the reasons for all of these ends (see losses). The views have to show the given
+# reasons for one of them; '' means that the client may see either of two reasons.
 under_load()
 {
 	local name=$1 begun=$SECONDS took
 
 	busy 600
-	losses "$name" "$2" "c_connects == times" "${@:5}"
+	losses "$name" "$2" "c_connects == times && $3" "${@:6}"
 	kill "$load"
 	end_busy "$name"
 	took=$((SECONDS - begun))
-	ended_for "$name, server" "$server_view" "$3" "$took"
-	[ -z "$4" ] || ended_for "$name, client" "$client_view" "$4" "$took"
+	ended_for "$name, server" "$server_view" "$4" "$took"
+	[ -z "$5" ] || ended_for "$name, client" "$client_view" "$5" "$took"
 	check "$name: umount" umount_all
 }
+
+# Both ends are on the device. The one that is notified first may disconnect, and the other
+# one then has its peer as the reason.
+removals="c_ended_DEVICE + c_ended_PEER == times && s_ended_DEVICE + s_ended_PEER == times"
+removals+=" && c_ended_DEVICE + s_ended_DEVICE >= times"
+restarts="s_ended_ENDED == times && c_ended_PEER == times"
 
 group_unplug()
 {
@@ -461,7 +467,7 @@ group_unplug()
 	nfs_up "$proto" || { fail "server"; return; }
 	for v in 4.2 3; do
 		mount_nfs "$proto" "$v" /mnt "$common" || { fail "mount"; return; }
-		under_load "NFSv$v, rdma link del under load" 3 \
+		under_load "NFSv$v, rdma link del under load" 3 "$removals" \
 			"device removed" '' device_again 0.5
 		device_removed "NFSv$v, rdma link del under load"
 	done
@@ -471,10 +477,10 @@ group_restart()
 {
 	nfs_up "$proto" || { fail "server"; return; }
 	mount_nfs "$proto" 3 /mnt "$common" || { fail "mount"; return; }
-	under_load "NFSv3, nfsd stopped and started under load" 4 \
+	under_load "NFSv3, nfsd stopped and started under load" 4 "$restarts" \
 		"ended by its owner" peer lose_server
 	mount_nfs "$proto" 4.2 /mnt "$common" || { fail "mount"; return; }
-	under_load "NFSv4.2, nfsd stopped and started under load" 2 \
+	under_load "NFSv4.2, nfsd stopped and started under load" 2 "$restarts" \
 		"ended by its owner" peer server_restart "$proto"
 	[ "$proto" != rdma2 ] || never_accepted
 }
@@ -519,7 +525,7 @@ print(taken)' "$dir/times" "$2" "$3"
 
 group_disconnect()
 {
-	local side before taken name number=50 n was
+	local side before taken name number=50 n was begun took
 
 	if [ ! -d /sys/kernel/debug/fail_sunrpc ]; then
 		echo "skip no fault injection in this kernel"
@@ -529,6 +535,7 @@ group_disconnect()
 	mount_nfs "$proto" 4.2 /mnt "$common" || { fail "mount"; return; }
 	for side in client server; do
 		name="the $side disconnects $number times"
+		begun=$SECONDS
 		before=$(counters)
 		busy 320
 		read -r n was < <(transfers)
@@ -540,12 +547,13 @@ group_disconnect()
 		same "$name: the fault was injected" "$taken" "$number"
 		expect "$name: each fault ends one connection" \
 			"c_connects >= $taken && c_connects <= $taken + 1"
+		took=$((SECONDS - begun))
 		case $side in
-		client)	ended_for "$name, client" "$client_view" "fault injection"
-			ended_for "$name, server" "$server_view" peer ;;
-		server)	ended_for "$name, client" "$client_view" peer
+		client)	ended_for "$name, client" "$client_view" "fault injection" "$took"
+			ended_for "$name, server" "$server_view" peer "$took" ;;
+		server)	ended_for "$name, client" "$client_view" peer "$took"
 			ended_for "$name, server" "$server_view" \
-				"ended by its owner" ;;
+				"ended by its owner" "$took" ;;
 		esac
 	done
 }
