@@ -112,9 +112,13 @@ no_gid_of()
 	! gid_of "$1"
 }
 
+# no_connection: succeeds if the IDs of rdma_cm are listed, and all of them are listeners
 no_connection()
 {
-	! rdma resource show cm_id | grep -v ' state LISTEN '
+	local ids
+
+	ids=$(rdma resource show cm_id) || return
+	! grep . <<<"$ids" | grep -v ' state LISTEN '
 }
 
 # A VLAN has an address of its own, and a GID on the RDMA device of the interface below it. Its
