@@ -26,7 +26,6 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 END_OF_RACE = 'Reported by Kernel Concurrency Sanitizer on:', '=========================='
 TIMEOUT = {'idle': 15, 'spins': 15}
 PF_EXITING = 4          # include/linux/sched.h
-ENDS = 1 << signal.SIGKILL - 1 | 1 << signal.SIGTERM - 1
 SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
 
@@ -85,16 +84,18 @@ def said(name):
 
 
 def is_ending(process):
-    """Whether a process in /proc is about to end: it exits, or a signal that ends it is pending."""
+    """Whether a process in /proc is certain to end: it exits, or SIGKILL is pending. The kernel
+    also makes this signal pending for another one that ends the process; SIGTERM itself stays
+    pending in a process that blocks it or is stopped."""
     with open(f'{process}/status') as opened:
         pending = re.findall(r'^S..Pnd:\t(\w+)$', opened.read(), re.M)
     with open(f'{process}/stat') as opened:
         flags = int(opened.read().rpartition(') ')[2].split()[6])
-    return flags & PF_EXITING or any(int(mask, 16) & ENDS for mask in pending)
+    return flags & PF_EXITING or any(int(mask, 16) >> signal.SIGKILL - 1 & 1 for mask in pending)
 
 
 def left(path):
-    """Returns the processes that have the file open and are not about to end."""
+    """Returns the processes that have the file open and are not certain to end."""
     found, file = [], os.stat(path)
     for link in glob.glob('/proc/[0-9]*/fd/*'):
         process = link.partition('/fd/')[0]
@@ -110,14 +111,14 @@ def guest(name, *command, here=TOP, cwd=None):
     with open(mark, 'w') as opened, open(f'{work}/{name}.said', 'w') as output, starting:
         if stopping:
             return 1
+        if not left(mark):      # this process has it open
+            return 'no process found'
         process = subprocess.Popen(
             [f'{here}/scripts/vm.sh', kernel, '--no-modules', '--mem', '512', '--timeout',
              str(TIMEOUT.get(name, 600)), '--out', f'{work}/{name}', '--', 'sh', '-c', *command],
             stdout=output, stderr=subprocess.STDOUT, cwd=cwd, pass_fds=[opened.fileno()],
             start_new_session=True)
         running.append(process)
-        if not left(mark):      # this process has it open
-            return 'no process found'
     status = process.wait()
     still = left(mark)
     return f'{status}, and {still} left' if still else status
