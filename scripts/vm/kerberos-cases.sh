@@ -565,7 +565,10 @@ gss_placement()
 	check "$name: the client has the data" cmp /tmp/mega /tmp/back
 }
 
-# encrypted_again BEFORE: succeeds if a Call was encrypted again, on another connection
+# encrypted_again BEFORE: succeeds if a Call was encrypted again while the device could reach
+# its pages, and the client has another connection. The first of the four that times out has
+# the connection closed, and is encoded meanwhile. The others count only if they are encoded
+# before the end of the connection, which takes their pages from the device, too.
 encrypted_again()
 {
 	have_risen "$1" 1 c_pages_revoked && have_risen "$1" 1 c_connects
@@ -588,7 +591,9 @@ slow_writes()
 }
 
 # nfsd sends no Replies until mountd continues. With NFSv3 the RPC layer retransmits a WRITE
-# after a second, and encrypts it again, into other pages.
+# after a second, and encrypts it again, into other pages. The case proves that the pages of
+# the first encryption are revoked before RPCSEC_GSS frees them, at least once, and that all
+# four files have their data.
 gss_timeouts()
 {
 	local i fd slow=() name="X2 NFSv3, krb5p, no Reply in time"
