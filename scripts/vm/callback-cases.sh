@@ -238,21 +238,38 @@ busy_all()
 	at_work
 }
 
-# Calls wait for credits all the time, and Replies must not wait (B-04, B-17).
-callbacks_without_credits()
+# on_mount LABEL MOUNT VERSION COMMAND...: runs the command on a new mount. The next one finds
+# neither this mount nor its files, also if one of two clients has not mounted.
+on_mount()
+{
+	local label=$1
+
+	if check "$label: mount" "$2" "$3"; then
+		"${@:4}"
+		check "$label: umount" umount_all
+	else
+		umount_all
+	fi
+	rm -rf "${export_dir:?}"/*
+}
+
+recalls_without_credits()
 {
 	local i
 
-	echo 4 >/sys/module/xprtrdma2/parameters/slots
-	echo 4 >/sys/module/svcrdma2/parameters/credits
-	check "4 credits: mount" "$1" 4.2 || return
 	busy_all 8 2
 	for i in 1 2; do
 		recalls "B-04 B-17 4 credits, all in use, round $i" 8
 	done
 	end_busy "4 credits, with callbacks"
-	check "4 credits: umount" umount_all
-	rm -rf "${export_dir:?}"/*
+}
+
+# Calls wait for credits all the time, and Replies must not wait (B-04, B-17).
+callbacks_without_credits()
+{
+	echo 4 >/sys/module/xprtrdma2/parameters/slots
+	echo 4 >/sys/module/svcrdma2/parameters/credits
+	on_mount "4 credits" "$1" 4.2 recalls_without_credits
 	echo 128 >/sys/module/xprtrdma2/parameters/slots
 	echo 64 >/sys/module/svcrdma2/parameters/credits
 }
@@ -283,17 +300,22 @@ recalling()
 
 # while_recalling N COMMAND...: runs the command after N callbacks have arrived, while
 # others are outstanding. On a busy machine all may be over when this task looks: then they
-# are recalled once more, because the command has not run yet. Fails without running the
-# command if nothing can be recalled.
+# are recalled once more, because the command has not run yet. The command does not run, and a
+# case fails, if nothing can be recalled, or ten times all was over.
 while_recalling()
 {
-	local recaller times=1
+	local recaller times=1 why=''
 
 	until recalling "$1"; do
-		times=$((times + 1))
-		[ "$times" -le 10 ] || { fail "recalled before $2"; break; }
+		wait "$recaller"
 		rm -f "$export_dir"/d*
-		delegate_again 20 || { fail "$2: no delegations"; return 1; }
+		times=$((times + 1))
+		if [ "$times" -gt 10 ]; then
+			why="no callback is outstanding, 10 times"
+		elif ! delegate_again 20; then
+			why="no delegations"
+		fi
+		[ -z "$why" ] || { fail "$2: $why"; return 1; }
 	done
 	"${@:2}"
 	wait "$recaller"
@@ -311,25 +333,27 @@ recovered()
 	recalls "$1" 8
 }
 
-# callbacks_cut_off MOUNT ROUNDS: removes the device while callbacks are outstanding, in a
-# different state each time. nfsd gives up a recall without a callback path and revokes the
-# delegation; the data that its client then reads is not checked.
-callbacks_cut_off()
+recalls_cut_off()
 {
 	local i before
 
-	check "cut off: mount" "$1" 4.2 || return
 	before=$(counters)
-	for i in $(seq "$2"); do
+	for i in $(seq "$1"); do
 		check "cut off, round $i: delegations" delegate_again 20
 		while_recalling "$i" device_again 0.2 || return
 	done
 	risen "$before"
 	# If the server detects the removal first, the client sees a disconnect by its peer.
-	expect "cut off: each round ended a connection" "c_ended_DEVICE + c_ended_PEER >= $2"
+	expect "cut off: each round ended a connection" "c_ended_DEVICE + c_ended_PEER >= $1"
 	recovered "after that"
-	check "cut off: umount" umount_all
-	rm -rf "${export_dir:?}"/*
+}
+
+# callbacks_cut_off MOUNT ROUNDS: removes the device while callbacks are outstanding, in a
+# different state each time. nfsd gives up a recall without a callback path and revokes the
+# delegation; the data that its client then reads is not checked.
+callbacks_cut_off()
+{
+	on_mount "cut off" "$1" 4.2 recalls_cut_off "$2"
 }
 
 restart_and_recover()
@@ -342,16 +366,18 @@ restart_and_recover()
 	done
 }
 
-callbacks_at_restart()
+recalls_at_restart()
 {
-	check "restart: mount" "$1" 4.1 || return
 	check "restart: delegations" delegate_again 20
 	while_recalling 4 restart_and_recover || return
 	ended_for "restart" "$client_view" peer
 	grace_over
 	recovered "after that"
-	check "restart: umount" umount_all
-	rm -rf "${export_dir:?}"/*
+}
+
+callbacks_at_restart()
+{
+	on_mount "restart" "$1" 4.1 recalls_at_restart
 }
 
 unused()
@@ -384,11 +410,14 @@ callbacks_at_umount()
 	local i versions=(4.1 4.2)
 
 	for i in $(seq "$2"); do
-		"$1" "${versions[i % 2]}" || { fail "umount: mount"; return; }
+		"$1" "${versions[i % 2]}" || { fail "umount: mount"; break; }
 		check "umount, round $i: delegations" delegate_again 20
-		while_recalling "$((i - 1))" umount_cut_off || return
+		while_recalling "$((i - 1))" umount_cut_off || break
 		check "umount, round $i: all connections are closed" unused
 	done
+	# A round that has failed leaves its mount and files.
+	umount_all
+	rm -rf "${export_dir:?}"/*
 }
 
 # The tester's trigger: it mounts from the tester, which forwards Calls of nfsd in version
