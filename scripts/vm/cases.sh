@@ -285,14 +285,17 @@ tries()
 	return 1
 }
 
-# await COMMAND...: runs the command until it succeeds, for a minute at most
+# await COMMAND...: runs the command until it succeeds, at most 600 times. The pauses alone are
+# a minute; the time of slow commands is added to them, so this is no bound on a time.
 await()
 {
 	tries 600 0.1 "$@"
 }
 
-# happens_in SECONDS COMMAND...: the same for this time of the guest's clock, for cases that
-# something happens in time
+# happens_in SECONDS COMMAND...: runs the command until it succeeds, for cases that something
+# happens in this time of the guest's clock. The last attempt begins after this time, and up to
+# two seconds after it: the clock counts whole seconds, and an attempt or a pause may be under
+# way at its end.
 happens_in()
 {
 	local last=$((SECONDS + 1 + $1))
