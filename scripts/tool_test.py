@@ -296,11 +296,12 @@ class Modules(Machine):
         self.assertEqual({grade for grade, _ in self.findings(self.tool.check_module)}, {'ok'})
 
     def notes(self, enforced, lockdown=None):
+        """Returns text and advice of each note about a kernel with these settings."""
         self.said['modinfo -F signer xprtrdma2'] = 'DKMS module signing key\n'
         self.file('/sys/module/module/parameters/sig_enforce', f'{enforced}\n')
         if lockdown:
             self.file('/sys/kernel/security/lockdown', f'{lockdown}\n')
-        return [text for grade, text in self.findings(self.tool.check_module) if grade == 'note']
+        return [finding[1:] for finding in self.tool.check_module(None) if finding[0] == 'note']
 
     def test_a_kernel_that_accepts_any_module(self):
         self.assertEqual(self.notes('N'), [])
@@ -309,8 +310,30 @@ class Modules(Machine):
     def test_a_kernel_that_requires_signed_modules(self):
         for state in (('Y',), ('N', 'none [integrity] confidentiality'),
                       ('N', 'none integrity [confidentiality]')):
-            text, = self.notes(*state)
+            (text, _), = self.notes(*state)
             self.assertIn('signed by DKMS module signing key', text)
+
+    def trust(self, secure_boot=None, parameters=''):
+        """Returns the advice for a kernel that is locked down, with this value of SecureBoot."""
+        self.file('/proc/cmdline', f'BOOT_IMAGE=/vmlinuz ro {parameters} quiet\n')
+        if secure_boot is not None:
+            self.file(self.tool.SECURE_BOOT, b'\x06\0\0\0' + bytes([secure_boot]))
+        (_, advice), = self.notes('N', 'none [integrity] confidentiality')
+        return advice
+
+    def test_secure_boot(self):
+        for parameters in ('', 'lockdown=integrity'):
+            self.assertIn('mokutil --import', self.trust(1, parameters))
+
+    def test_a_kernel_that_is_locked_down_without_secure_boot(self):
+        for secure_boot in (None, 0):
+            for words in ('lockdown=integrity', 'module.sig_enforce',
+                          'lockdown=confidentiality module.sig-enforce=1'):
+                advice = self.trust(secure_boot, f'other {words}')
+                self.assertEqual(
+                    advice, f'remove {words} from the kernel\'s command line, and reboot')
+            advice = self.trust(secure_boot, 'no_lockdown=1 module.sig_enforced_by=x')
+            self.assertIn('does not help without Secure Boot', advice)
 
 
 class Listener(Machine):
