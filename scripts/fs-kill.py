@@ -297,8 +297,9 @@ def endure():
             must(error.errno in WAS_ENDED, error)
             own.shared[ENDED] += fd is not None
             continue
+        must(n == MIB, n)       # an RPC has all bytes, or it was ended
         # all_whole() compares what the WRITEs have written.
-        must(writes or bytes(buffer[:n]) == data[at:at + n], 'other data')
+        must(writes or bytes(buffer) == data[at:at + MIB], 'other data')
         own.shared[DONE] += 1
 
 
