@@ -103,6 +103,7 @@ class Server:
         self.size = size
         self.undo = contextlib.ExitStack()
         self.ended = threading.Event()
+        self.fault = None       # of publish()
 
     def start(self, transport):
         if read(f'{NFSD}/threads') not in ('', '0'):
@@ -125,6 +126,7 @@ class Server:
         # Nobody has state to reclaim; the grace period may be over.
         with contextlib.suppress(Fault):
             write(f'{NFSD}/v4_end_grace', 'Y')
+        self.fault = None
         self.ended.clear()
         thread = threading.Thread(target=self.publish, args=(transport,))
         thread.start()
@@ -132,13 +134,19 @@ class Server:
         self.undo.callback(self.ended.set)
 
     def publish(self, transport):
-        """Keeps the transport and the work of this machine's processors in a file."""
-        with open(f'{EXPORT}/{STATUS}', 'wb', buffering=0) as file:
-            while True:
-                text = json.dumps({'transport': transport, 'busy': busy(), 'kernel': os.uname()[2]})
-                os.pwrite(file.fileno(), text.ljust(STATUS_BYTES).encode(), 0)
-                if self.ended.wait(0.2):
-                    return
+        """Keeps the transport and the work of this machine's processors in a file. If this fails,
+        the figures of the server are wrong, so that the run has failed."""
+        try:
+            with open(f'{EXPORT}/{STATUS}', 'wb', buffering=0) as file:
+                while True:
+                    text = json.dumps({'transport': transport, 'busy': busy(),
+                                       'kernel': os.uname()[2]})
+                    os.pwrite(file.fileno(), text.ljust(STATUS_BYTES).encode(), 0)
+                    if self.ended.wait(0.2):
+                        return
+        except Exception as e:
+            self.fault = f'{EXPORT}/{STATUS}: {e!r}'
+            self.ended.set()
 
     def stop(self):
         self.undo.close()
@@ -342,6 +350,8 @@ def trial(arguments):
                 report.fail(f'{CLIENTS[client]}: {e}')
             finally:
                 server.stop()
+            if server.fault:
+                report.fail(f'{CLIENTS[client]}: {server.fault}')
         report.tables()
     except (Fault, OSError) as e:
         report.fail(e)
@@ -362,11 +372,13 @@ def serve(arguments):
     try:
         server.start('rpcrdma' if arguments.intree else 'rdma2')
         print(f'The server listens on port {PORT}; Ctrl-C ends it.', flush=True)
-        signal.pause()
+        server.ended.wait()
     except KeyboardInterrupt:
         print()
     finally:
         server.stop()
+    if server.fault:
+        raise Fault(server.fault)
     return True
 
 
