@@ -75,8 +75,9 @@ through_mounts()
 
 # delegate COUNT: each client opens files until it has COUNT delegations. For a minute after
 # a recall nfsd does not delegate the same file again. Its filter for this also matches
-# other files after some 60 recalls; each kind of test therefore runs in a separate guest. A client may also have stale attributes of a file that is replaced on the
-# server, so no name is used twice.
+# other files after some 60 recalls; each kind of test therefore runs in a separate guest. A
+# client may also have stale attributes of a file that is replaced on the server, so no name
+# is used twice.
 delegate()
 {
 	local i n batch wanted=$(($1 * ${#folders[@]}))
