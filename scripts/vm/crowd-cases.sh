@@ -187,9 +187,9 @@ has_bytes()
 }
 
 # holds NAME LEAST MOST: checks that the payload reaches these bounds, in MiB, and is within
-# them a second later. A Call counts one page more than its payload. The payload of
-# connections that have ended counts no longer, although their peers have not answered: with
-# MOST 0 the case passes only well before SVC2_CHAIN_TIMEOUT.
+# them a second later. A Call counts one page more than its payload. MOST is 0 after the end
+# of connections: the server then returns their payload at once, and not only when their
+# chains are too old (SVC2_CHAIN_TIMEOUT, 20 s).
 holds()
 {
 	local least=$(($2 << 20)) most=$((($3 << 20) + 65536)) soon=(await)
