@@ -602,6 +602,15 @@ static void completions(struct kunit *test)
 	close_queue(test, q);
 }
 
+/* Checks the number of lines in the trace since trace_begin(), in user space. */
+#ifdef host_traced
+#define trace_begin()			(host_traced = 0)
+#define expect_traced(test, n)		KUNIT_EXPECT_EQ(test, host_traced, n)
+#else
+#define trace_begin()			do { } while (0)
+#define expect_traced(test, n)		do { } while (0)
+#endif
+
 static const struct cause_case {
 	const char		*desc;
 	enum rpcrdma2_loss	first;
@@ -644,13 +653,34 @@ static void flushed_before_its_cause(struct kunit *test)
 	struct queue *q = open_queue(test, 1, 2, 1);
 
 	q->device.node_type = c->iwarp ? RDMA_NODE_RNIC : RDMA_NODE_IB_CA;
+	trace_begin();
 	rpcrdma2_conn_lose(&q->co, c->first);
 	rpcrdma2_conn_lose(&q->co, c->later);
+	expect_traced(test, c->why == c->first ? 1 : 2);
 	KUNIT_EXPECT_EQ(test, q->losses, 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co), c->why);
 	rpcrdma2_conn_lose(&q->co, RPCRDMA2_LOSS_READ);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co),
 			c->why == RPCRDMA2_LOSS_FLUSHED ? RPCRDMA2_LOSS_READ : c->why);
+	close_queue(test, q);
+}
+
+/* The trace has a line for a loss, and for each cause that is found after it. */
+static void traced_with_its_reason(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 2, 1);
+
+	trace_begin();
+	rpcrdma2_conn_blame(&q->co, RPCRDMA2_LOSS_STALLED);
+	expect_traced(test, 0);
+	rpcrdma2_conn_lose(&q->co, RPCRDMA2_LOSS_DEVICE);
+	expect_traced(test, 1);
+	rpcrdma2_conn_lose(&q->co, RPCRDMA2_LOSS_DEVICE);
+	expect_traced(test, 1);
+	rpcrdma2_conn_blame(&q->co, RPCRDMA2_LOSS_TIMEOUT);
+	expect_traced(test, 2);
+	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co), RPCRDMA2_LOSS_TIMEOUT);
 	close_queue(test, q);
 }
 
@@ -863,6 +893,7 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(polled_by_the_rdma_core),
 	KUNIT_CASE_PARAM(completions, completion_gen_params),
 	KUNIT_CASE_PARAM(flushed_before_its_cause, cause_gen_params),
+	KUNIT_CASE(traced_with_its_reason),
 	KUNIT_CASE(refused_by_batch),
 	KUNIT_CASE(resizes_only_at_repost),
 	KUNIT_CASE(init_clears_pool),

@@ -61,18 +61,18 @@ static bool rpcrdma2_loss_is_cause(const struct rpcrdma2_conn *co,
 
 void rpcrdma2_conn_blame(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
-	int old;
+	int old = RPCRDMA2_LOSS_NONE;
+	bool replaces;
 
-	if (rpcrdma2_loss_is_innocent(why)) {
-		old = atomic_xchg(&co->co_why, why);
-		if (old != RPCRDMA2_LOSS_NONE && old != why)
-			trace_rpcrdma2_lost(co, why);
-		return;
-	}
-	old = RPCRDMA2_LOSS_FLUSHED;
-	if (atomic_cmpxchg(&co->co_why, RPCRDMA2_LOSS_NONE, why) == old &&
-	    rpcrdma2_loss_is_cause(co, why) &&
-	    atomic_try_cmpxchg(&co->co_why, &old, why))
+	if (rpcrdma2_loss_is_innocent(why))
+		replaces = atomic_xchg(&co->co_why, why) != why;
+	else
+		replaces = !atomic_try_cmpxchg(&co->co_why, &old, why) &&
+			   old == RPCRDMA2_LOSS_FLUSHED &&
+			   rpcrdma2_loss_is_cause(co, why) &&
+			   atomic_try_cmpxchg(&co->co_why, &old, why);
+	/* rpcrdma2_conn_lose() traces the first reason of a loss. */
+	if (replaces && rpcrdma2_conn_is_lost(co))
 		trace_rpcrdma2_lost(co, why);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_blame);

@@ -13,6 +13,7 @@
 /* As in the kernel: jiffies wraps around while the first cases run. */
 unsigned long jiffies = -5UL * HZ;
 unsigned int host_locks;
+unsigned int host_traced;
 struct task_struct host_task;
 struct workqueue_struct *const system_percpu_wq;
 
