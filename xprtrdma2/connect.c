@@ -494,7 +494,7 @@ static void xprt2_ep_destroy(struct xprt2_ep *ep)
 	cancel_delayed_work_sync(&ep->ep_trial);
 	disable_delayed_work_sync(&ep->ep_props_work);
 	disable_delayed_work_sync(&ep->ep_chunk_work);
-	/* From now on only the cause of an earlier flush is a reason. */
+	/* Later reasons count only as exceptions of rpcrdma2_conn_blame(). */
 	if (ep->ep_conn.co_id)
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_ENDED);
 	if (ep->ep_conn.co_id && ep->ep_conn.co_id->qp)
