@@ -180,6 +180,23 @@ static void cm_events(struct kunit *test)
 	expect_loss(test, sp, c->why);
 }
 
+/* S46: the deadline of the handshake ends a connection, but is not the cause of a flush. */
+static void s46_deadline(struct kunit *test)
+{
+	struct svc2_xprt *sp = accepted(test);
+
+	svc2_not_established(&sp->sp_deadline.work);
+	expect_loss(test, sp, RPCRDMA2_LOSS_UNREACHABLE);
+	sp = accepted(test);
+	svc2_close(sp, RPCRDMA2_LOSS_FLUSHED);
+	svc2_not_established(&sp->sp_deadline.work);
+	expect_loss(test, sp, RPCRDMA2_LOSS_FLUSHED);
+	sp = accepted(test);
+	sp->sp_received = 1;
+	svc2_not_established(&sp->sp_deadline.work);
+	expect_loss(test, sp, RPCRDMA2_LOSS_NONE);
+}
+
 /**
  * struct sizes - the resources that a connection takes for callbacks
  * @entries: Send Queue entries, except those of the longest chain
@@ -264,6 +281,7 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(c037_regions),
 	KUNIT_CASE(c037_depth),
 	KUNIT_CASE(s46_backlog),
+	KUNIT_CASE(s46_deadline),
 	KUNIT_CASE_PARAM(events, event_gen_params),
 	KUNIT_CASE_PARAM(cm_events, cm_event_gen_params),
 	{}

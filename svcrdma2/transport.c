@@ -225,14 +225,16 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 /*
  * Work. A message proves that the peer has the server's answer. Where threads
- * poll the receive CQ, its event counts: a message is counted later.
+ * poll the receive CQ, its event counts: a message is counted later. The end of
+ * the time is not the cause of an earlier loss.
  */
 static void svc2_not_established(struct work_struct *work)
 {
 	struct svc2_xprt *sp = container_of(to_delayed_work(work),
 					    struct svc2_xprt, sp_deadline);
 
-	if (!READ_ONCE(sp->sp_received) && !READ_ONCE(sp->sp_event_at))
+	if (!READ_ONCE(sp->sp_received) && !READ_ONCE(sp->sp_event_at) &&
+	    !rpcrdma2_conn_is_lost(&sp->sp_conn))
 		svc2_close(sp, RPCRDMA2_LOSS_UNREACHABLE);
 }
 
