@@ -43,7 +43,6 @@ static void count_wakeup(struct svc_xprt *xprt)
 #define totalram_pages()	machine.ram_pages
 #define kzalloc			fake_kzalloc
 #define svc_xprt_enqueue	count_wakeup
-#define svc2_trim_later()	do { } while (0)
 #define rdma_resolve_ip		machine.resolve_ip
 #define ib_get_cached_lmc	machine.cached_lmc
 
@@ -566,6 +565,7 @@ static void s46_reused_pages(struct kunit *test)
 	struct svc2_msg *calls = ((struct fixture *)test->priv)->calls, *call = &calls[0];
 	unsigned int i, n = SVC2_KEPT_LEAST + 2, most;
 	struct page *was[SVC2_KEPT_LEAST + 2];
+	struct shrink_control sc = { };
 	struct svc2_kept *kept;
 
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
@@ -578,12 +578,12 @@ static void s46_reused_pages(struct kunit *test)
 	machine.ram_pages *= 100;
 	most = svc2_sinks_most();
 	KUNIT_EXPECT_EQ(test, most, 8 * SVC2_KEPT_CALL);
-	svc2_sinks_init();
+	KUNIT_ASSERT_EQ(test, svc2_sinks_init(), 0);
 	migrate_disable();
 	kept = raw_cpu_ptr(&svc2_kept);
 	new_sinks(test, call, n);
 	memcpy(was, call->sm_pages, sizeof(was));
-	svc2_sinks_put(call);
+	svc2_sinks_put(call, true);
 	KUNIT_EXPECT_NULL(test, call->sm_pages);
 	KUNIT_EXPECT_EQ(test, kept->kp_num, n);
 
@@ -597,27 +597,31 @@ static void s46_reused_pages(struct kunit *test)
 	new_sinks(test, &calls[1], n);
 	get_page(calls[1].sm_pages[1]);
 	was[1] = calls[1].sm_pages[1];
-	svc2_sinks_put(&calls[1]);
-	svc2_sinks_put(call);
+	svc2_sinks_put(&calls[1], true);
+	svc2_sinks_put(call, true);
 	KUNIT_EXPECT_EQ(test, kept->kp_num, 2 * n - 1);
 	put_page(was[1]);
 
-	/* Pages stay until they were idle for the time between two calls. */
-	KUNIT_EXPECT_TRUE(test, svc2_sinks_trim(false));
+	/* The kernel frees the number that it needs; the pages that were used last stay. */
+	KUNIT_EXPECT_EQ(test, svc2_sinks_count(NULL, &sc), 2 * n - 1);
+	sc.nr_to_scan = 2 * n - 1 - SVC2_KEPT_LEAST;
+	KUNIT_EXPECT_EQ(test, svc2_sinks_scan(NULL, &sc), sc.nr_to_scan);
+	KUNIT_EXPECT_EQ(test, kept->kp_num, SVC2_KEPT_LEAST);
 	call->sm_length = SVC2_KEPT_LEAST * PAGE_SIZE;
 	KUNIT_ASSERT_EQ(test, svc2_sinks_take(rqst, call), 0);
-	svc2_sinks_put(call);
-	KUNIT_EXPECT_TRUE(test, svc2_sinks_trim(false));
-	KUNIT_EXPECT_EQ(test, kept->kp_num, SVC2_KEPT_LEAST);
-	KUNIT_EXPECT_FALSE(test, svc2_sinks_trim(false));
+	KUNIT_EXPECT_PTR_EQ(test, call->sm_pages[0], was[0]);
+	/* A Call that meets a shortage keeps nothing. */
+	svc2_sinks_put(call, false);
+	KUNIT_EXPECT_NULL(test, call->sm_pages);
 	KUNIT_EXPECT_EQ(test, kept->kp_num, 0);
+	KUNIT_EXPECT_EQ(test, svc2_sinks_scan(NULL, &sc), 0);
 
 	for (i = 0; i < 2; i++) {
 		new_sinks(test, call, most - 1);
-		svc2_sinks_put(call);
+		svc2_sinks_put(call, true);
 	}
 	KUNIT_EXPECT_EQ(test, kept->kp_num, most);
-	KUNIT_EXPECT_FALSE(test, svc2_sinks_trim(true));
+	svc2_sinks_exit();
 	KUNIT_EXPECT_EQ(test, kept->kp_num, 0);
 	migrate_enable();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Messages: their arrival, their pages, and their life cycle. */
 #include <linux/mm.h>
+#include <linux/shrinker.h>
 
 #include <net/net_namespace.h>
 
@@ -74,31 +75,71 @@ void svc2_recv_sort(struct svc2_xprt *sp)
  * Pages in which RDMA Reads place a Call: the thread's own, which gets new
  * ones. Where the kernel clears these (init_on_alloc), a WRITE of 1 MiB costs
  * 256 cleared pages. So the pages of a Call stay when it is done, a pool for
- * each processor, for the next Calls, until they were idle for a while. They
- * are not cleared: all bytes in rq_arg come from an RDMA Read or a copy.
+ * each processor, for the next Calls, until memory is short. They are not
+ * cleared: all bytes in rq_arg come from an RDMA Read or a copy.
  */
 
 /* in pages: the smallest Call whose pages are kept, and one with 1 MiB of data */
 #define SVC2_KEPT_LEAST	DIV_ROUND_UP(1 << 14, PAGE_SIZE)
 #define SVC2_KEPT_CALL	(((1 << 20) >> PAGE_SHIFT) + 4)
+/* pages that the shrinker frees with a lock held, and preemption off */
+#define SVC2_KEPT_BATCH	64
 
 /* Pages of a processor that were used last */
 struct svc2_kept {
-	/* A thread may move to another processor; the trim visits all. */
+	/*
+	 * A thread may move to another processor, and reclaim visits all: with
+	 * the lock held nothing may allocate memory.
+	 */
 	spinlock_t		kp_lock;
 	struct list_head	kp_pages; /* by lru, the last used one first */
 	unsigned int		kp_num;
-	unsigned int		kp_idle; /* minimum of kp_num since a trim */
 };
 
 static DEFINE_PER_CPU(struct svc2_kept, svc2_kept);
+static struct shrinker *svc2_shrinker;
+
+/* Shrinker: returns the number of kept pages. Reclaim */
+static unsigned long svc2_sinks_count(struct shrinker *shrinker,
+				      struct shrink_control *sc)
+{
+	unsigned long pages = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		pages += READ_ONCE(per_cpu_ptr(&svc2_kept, cpu)->kp_num);
+	return pages;
+}
+
+/* Shrinker: frees kept pages, and returns their number. Reclaim */
+static unsigned long svc2_sinks_scan(struct shrinker *shrinker,
+				     struct shrink_control *sc)
+{
+	struct page *page, *next;
+	unsigned long freed = 0;
+	struct svc2_kept *kept;
+	LIST_HEAD(old);
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		kept = per_cpu_ptr(&svc2_kept, cpu);
+		guard(spinlock)(&kept->kp_lock);
+		for (; kept->kp_num && freed < sc->nr_to_scan; freed++) {
+			list_move(kept->kp_pages.prev, &old);
+			kept->kp_num--;
+		}
+	}
+	list_for_each_entry_safe(page, next, &old, lru)
+		put_page(page);
+	return freed;
+}
 
 /**
  * svc2_sinks_init - prepare the pools of kept pages
  *
- * Context: module init.
+ * Return: 0 or -ENOMEM.
  */
-void svc2_sinks_init(void)
+int svc2_sinks_init(void)
 {
 	struct svc2_kept *kept;
 	int cpu;
@@ -108,6 +149,26 @@ void svc2_sinks_init(void)
 		spin_lock_init(&kept->kp_lock);
 		INIT_LIST_HEAD(&kept->kp_pages);
 	}
+	svc2_shrinker = shrinker_alloc(0, "svcrdma2");
+	if (!svc2_shrinker)
+		return -ENOMEM;
+	svc2_shrinker->count_objects = svc2_sinks_count;
+	svc2_shrinker->scan_objects = svc2_sinks_scan;
+	svc2_shrinker->batch = SVC2_KEPT_BATCH;
+	shrinker_register(svc2_shrinker);
+	return 0;
+}
+
+/**
+ * svc2_sinks_exit - free all kept pages
+ */
+void svc2_sinks_exit(void)
+{
+	struct shrink_control some = { .nr_to_scan = SVC2_KEPT_BATCH };
+
+	shrinker_free(svc2_shrinker);
+	while (svc2_sinks_scan(NULL, &some))
+		cond_resched();
 }
 
 /*
@@ -139,7 +200,6 @@ static unsigned int svc2_sinks_reuse(struct page **pages, unsigned int n)
 		list_del(&pages[i]->lru);
 	}
 	kept->kp_num -= n;
-	kept->kp_idle = min(kept->kp_idle, kept->kp_num);
 	return n;
 }
 
@@ -197,59 +257,21 @@ int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call)
 /**
  * svc2_sinks_put - release the pages of a Call, if it has any
  * @call: Call; no RDMA Read fills them, and nothing maps them any longer
+ * @keep: other Calls may have them; false in a shortage
  *
  * Context: svc thread, send CQ, ->xpo_free.
  */
-void svc2_sinks_put(struct svc2_msg *call)
+void svc2_sinks_put(struct svc2_msg *call, bool keep)
 {
 	unsigned int others = 0, n = svc2_msg_pages(call);
 
 	if (!call->sm_pages)
 		return;
-	if (svc2_sinks_is_kept(n)) {
+	if (keep && svc2_sinks_is_kept(n))
 		others = svc2_sinks_keep(call->sm_pages, n);
-		svc2_trim_later();
-	}
 	release_pages(call->sm_pages + others, n - others);
 	kfree(call->sm_pages);
 	call->sm_pages = NULL;
-}
-
-/**
- * svc2_sinks_trim - free kept pages
- * @all: free all of them, not only those that were idle since the last call
- *
- * Context: work, svc thread that met a shortage, module exit; may sleep.
- * Return: whether there are others.
- */
-bool svc2_sinks_trim(bool all)
-{
-	struct page *page, *next;
-	struct svc2_kept *kept;
-	bool more = false;
-	unsigned int n;
-	LIST_HEAD(old);
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		kept = per_cpu_ptr(&svc2_kept, cpu);
-		scoped_guard(spinlock, &kept->kp_lock) {
-			n = all ? kept->kp_num : kept->kp_idle;
-			kept->kp_num -= n;
-			kept->kp_idle = kept->kp_num;
-			more |= kept->kp_num > 0;
-			if (!kept->kp_num)
-				list_splice_tail_init(&kept->kp_pages, &old);
-			else
-				while (n--)
-					list_move(kept->kp_pages.prev, &old);
-		}
-		list_for_each_entry_safe(page, next, &old, lru)
-			put_page(page);
-		INIT_LIST_HEAD(&old);
-		cond_resched();
-	}
-	return more;
 }
 
 /*
@@ -408,7 +430,7 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	svc2_reads_free(sp, msg);
 	svc2_arg_free(msg);
-	svc2_sinks_put(msg);
+	svc2_sinks_put(msg, true);
 	svc2_spares_put(msg);
 	svc2_pages_untrack(msg);
 	svc2_pages_give(sp, msg->sm_charged);

@@ -257,7 +257,6 @@ static int __init svcrdma2_init(void)
 
 	svc2_budget_set();
 	svc2_pages_set();
-	svc2_sinks_init();
 	svc2_msg_cache = kmem_cache_create("svc2_msg", sizeof(struct svc2_msg),
 					   __alignof__(struct svc2_msg),
 					   SLAB_HWCACHE_ALIGN,
@@ -267,9 +266,12 @@ static int __init svcrdma2_init(void)
 	svc2_wq = alloc_workqueue("svcrdma2", WQ_UNBOUND, 0);
 	if (!svc2_wq)
 		goto out_cache;
-	ret = svc2_view_init();
+	ret = svc2_sinks_init();
 	if (ret)
 		goto out_wq;
+	ret = svc2_view_init();
+	if (ret)
+		goto out_sinks;
 	ret = xprt_register_transport(&svc2_bc_class);
 	if (ret)
 		goto out_view;
@@ -287,6 +289,8 @@ out_bc_class:
 	xprt_unregister_transport(&svc2_bc_class);
 out_view:
 	svc2_view_exit();
+out_sinks:
+	svc2_sinks_exit();
 out_wq:
 	destroy_workqueue(svc2_wq);
 out_cache:
@@ -313,7 +317,7 @@ static void __exit svcrdma2_exit(void)
 	cancel_delayed_work_sync(&svc2_trim_work);
 	destroy_workqueue(svc2_wq);
 	synchronize_rcu_tasks();
-	svc2_sinks_trim(true);
+	svc2_sinks_exit();
 	kmem_cache_destroy(svc2_msg_cache);
 	WARN_ON_ONCE(atomic_long_read(&svc2_budget.bu_pages));
 }

@@ -315,11 +315,10 @@ static int svc2_read_start(struct svc_rqst *rqstp, struct svc2_msg *call)
 			if (!waits) {
 				/* begins again, with pages of a later thread */
 				svc2_reads_free(sp, call);
-				svc2_sinks_put(call);
+				svc2_sinks_put(call, false);
 				svc2_shortage_queue(sp, call);
 				return -EINPROGRESS;
 			}
-			svc2_sinks_trim(true);
 		}
 	} while (svc2_try_again(sp, &tries, &ret));
 	if (unlikely(waits))

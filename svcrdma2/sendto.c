@@ -198,11 +198,11 @@ static bool svc2_trim(struct svc2_xprt *sp)
 	       READ_ONCE(sp->sp_conn.co_regions.rg_num) > SVC2_BACKWARD_REGIONS;
 }
 
-/* Work: frees idle contexts, regions and pages after a burst */
+/* Work: frees idle contexts and regions after a burst */
 static void svc2_txs_trim(struct work_struct *work)
 {
-	bool more = svc2_sinks_trim(false);
 	struct svc2_xprt *sp;
+	bool more = false;
 
 	scoped_guard(mutex, &svc2_conns_mutex)
 		list_for_each_entry(sp, &svc2_conns, sp_listed)

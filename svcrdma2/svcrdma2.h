@@ -181,7 +181,7 @@ enum {
 #define SVC2_SHORTAGE_PAUSE	(HZ / 50 + 1)
 #define SVC2_SHORTAGE_TRIES	100
 
-/* Send contexts and kept pages are freed when idle for once or twice this time. */
+/* Send contexts are freed when they were idle for once or twice this time. */
 #define SVC2_TRIM_TIME		(5 * HZ)
 
 /* Retries for a lost listener: first delay, doubled up to the maximum */
@@ -746,9 +746,9 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
 void svc2_recv_sort(struct svc2_xprt *sp);
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
-void svc2_sinks_put(struct svc2_msg *call);
-bool svc2_sinks_trim(bool all);
-void svc2_sinks_init(void);
+void svc2_sinks_put(struct svc2_msg *call, bool keep);
+int svc2_sinks_init(void);
+void svc2_sinks_exit(void);
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);

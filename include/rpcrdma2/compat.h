@@ -17,6 +17,8 @@
 #include <features.h>
 
 #include <linux/kthread.h>
+#include <linux/shrinker.h>
+#include <linux/slab.h>
 #include <linux/workqueue.h>
 
 #include <linux/sunrpc/auth.h>
@@ -222,6 +224,30 @@ static inline bool disable_delayed_work_sync(struct delayed_work *dwork)
 		was |= cancel_delayed_work_sync(dwork);
 	set_bit(__WORK_OFFQ_CANCELING, work_data_bits(&dwork->work));
 	return was;
+}
+#endif
+
+/* If register_shrinker() fails the kernel does not call the shrinker. */
+#ifndef RPCRDMA2_HAS_SHRINKER_ALLOC
+static inline struct shrinker *shrinker_alloc(unsigned int flags,
+					      const char *name)
+{
+	struct shrinker *shrinker = kzalloc(sizeof(*shrinker), GFP_KERNEL);
+
+	if (shrinker)
+		shrinker->seeks = DEFAULT_SEEKS;
+	return shrinker;
+}
+
+static inline void shrinker_register(struct shrinker *shrinker)
+{
+	register_shrinker(shrinker, KBUILD_MODNAME);
+}
+
+static inline void shrinker_free(struct shrinker *shrinker)
+{
+	unregister_shrinker(shrinker);
+	kfree(shrinker);
 }
 #endif
 

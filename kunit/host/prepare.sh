@@ -31,8 +31,8 @@ grep / "$out/prepared.new" | while read -r header; do
 	*/svc.h | */svc_xprt.h | */xprt.h) shim=sunrpc.h ;;
 	trace/* | linux/completion.h | linux/debugfs.h | linux/delay.h | \
 	linux/fault-inject.h | linux/*list.h | linux/mutex.h | linux/percpu.h | \
-	linux/seq_file.h | linux/slab.h | linux/spinlock.h | linux/time64.h | \
-	linux/tracepoint.h | linux/vmalloc.h | linux/wait.h | linux/workqueue.h)	shim=system.h ;;
+	linux/seq_file.h | linux/shrinker.h | linux/slab.h | linux/spinlock.h | \
+	linux/time64.h | linux/tracepoint.h | linux/vmalloc.h | linux/wait.h | linux/workqueue.h)	shim=system.h ;;
 	*)			shim=shim.h ;;
 	esac
 	mkdir -p "$out/include/$(dirname "$header")"

@@ -496,6 +496,24 @@ void unregister_trace_kmalloc(kmalloc_probe_t *probe, void *data);
 #define migrate_disable()	do { } while (0)
 #define migrate_enable()	do { } while (0)
 
+/* <linux/shrinker.h>: a case calls the shrinker. */
+struct shrink_control {
+	unsigned long	nr_to_scan;
+};
+
+struct shrinker {
+	unsigned long	(*count_objects)(struct shrinker *shrinker,
+					 struct shrink_control *sc);
+	unsigned long	(*scan_objects)(struct shrinker *shrinker,
+					struct shrink_control *sc);
+	long		batch;
+};
+
+#define shrinker_alloc(flags, name) \
+	((struct shrinker *)kzalloc(sizeof(struct shrinker), GFP_KERNEL))
+#define shrinker_register(shrinker)	((void)0)
+#define shrinker_free			kfree
+
 /* The list is in the page's own memory. */
 struct page {
 	struct list_head lru;
