@@ -36,6 +36,8 @@ static void count_wakeup(struct svc_xprt *xprt)
 	svc_xprt_enqueue(xprt);
 }
 
+static const struct page *page_on_list, *bad_page;
+
 /* The simulated machine */
 #undef totalram_pages
 #undef kzalloc
@@ -43,6 +45,8 @@ static void count_wakeup(struct svc_xprt *xprt)
 #define totalram_pages()	machine.ram_pages
 #define kzalloc			fake_kzalloc
 #define svc_xprt_enqueue	count_wakeup
+#define PageLRU(page)		((page) == page_on_list)
+#define PageHWPoison(page)	((page) == bad_page)
 #define rdma_resolve_ip		machine.resolve_ip
 #define ib_get_cached_lmc	machine.cached_lmc
 
@@ -563,8 +567,8 @@ static void s46_reused_pages(struct kunit *test)
 	u64 reused = count_of(SVC2_C_sinks_reused);
 	struct svc_rqst *rqst = kunit_kzalloc(test, sizeof(*rqst), GFP_KERNEL);
 	struct svc2_msg *calls = ((struct fixture *)test->priv)->calls, *call = &calls[0];
-	unsigned int i, n = SVC2_KEPT_LEAST + 2, most;
-	struct page *was[SVC2_KEPT_LEAST + 2];
+	unsigned int i, n = SVC2_KEPT_LEAST + 2, large = 2 * SVC2_KEPT_BATCH + 1, most;
+	struct page *was[SVC2_KEPT_LEAST + 2], *some[3];
 	struct shrink_control sc = { };
 	struct svc2_kept *kept;
 
@@ -593,18 +597,22 @@ static void s46_reused_pages(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, call->sm_pages, was, SVC2_KEPT_LEAST * sizeof(*was));
 	KUNIT_EXPECT_EQ(test, kept->kp_num, 2);
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sinks_reused), reused + 1);
-	/* Several Calls have kept pages, but no page that is in use elsewhere. */
+	/* Several Calls have kept pages, but none in use elsewhere, on a list, or bad. */
 	new_sinks(test, &calls[1], n);
 	get_page(calls[1].sm_pages[1]);
 	was[1] = calls[1].sm_pages[1];
+	page_on_list = calls[1].sm_pages[0];
+	bad_page = calls[1].sm_pages[2];
 	svc2_sinks_put(&calls[1], true);
+	page_on_list = NULL;
+	bad_page = NULL;
 	svc2_sinks_put(call, true);
-	KUNIT_EXPECT_EQ(test, kept->kp_num, 2 * n - 1);
+	KUNIT_EXPECT_EQ(test, kept->kp_num, 2 * n - 3);
 	put_page(was[1]);
 
 	/* The kernel frees the number that it needs; the pages that were used last stay. */
-	KUNIT_EXPECT_EQ(test, svc2_sinks_count(NULL, &sc), 2 * n - 1);
-	sc.nr_to_scan = 2 * n - 1 - SVC2_KEPT_LEAST;
+	KUNIT_EXPECT_EQ(test, svc2_sinks_count(NULL, &sc), 2 * n - 3);
+	sc.nr_to_scan = 2 * n - 3 - SVC2_KEPT_LEAST;
 	KUNIT_EXPECT_EQ(test, svc2_sinks_scan(NULL, &sc), sc.nr_to_scan);
 	KUNIT_EXPECT_EQ(test, kept->kp_num, SVC2_KEPT_LEAST);
 	call->sm_length = SVC2_KEPT_LEAST * PAGE_SIZE;
@@ -621,6 +629,19 @@ static void s46_reused_pages(struct kunit *test)
 		svc2_sinks_put(call, true);
 	}
 	KUNIT_EXPECT_EQ(test, kept->kp_num, most);
+	/* A large Call has its pages in order, too. */
+	call->sm_length = large * PAGE_SIZE;
+	KUNIT_ASSERT_EQ(test, svc2_sinks_take(rqst, call), 0);
+	KUNIT_EXPECT_EQ(test, kept->kp_num, most - large);
+	for (i = 0; i < ARRAY_SIZE(some); i++)
+		some[i] = call->sm_pages[i * SVC2_KEPT_BATCH];
+	svc2_sinks_put(call, true);
+	KUNIT_EXPECT_EQ(test, kept->kp_num, most);
+	KUNIT_ASSERT_EQ(test, svc2_sinks_take(rqst, call), 0);
+	for (i = 0; i < ARRAY_SIZE(some); i++)
+		KUNIT_EXPECT_PTR_EQ(test, call->sm_pages[i * SVC2_KEPT_BATCH], some[i]);
+	svc2_sinks_put(call, false);
+	KUNIT_EXPECT_EQ(test, kept->kp_num, most - large);
 	svc2_sinks_exit();
 	KUNIT_EXPECT_EQ(test, kept->kp_num, 0);
 	migrate_enable();

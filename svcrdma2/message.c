@@ -82,7 +82,7 @@ void svc2_recv_sort(struct svc2_xprt *sp)
 /* in pages: the smallest Call whose pages are kept, and one with 1 MiB of data */
 #define SVC2_KEPT_LEAST	DIV_ROUND_UP(1 << 14, PAGE_SIZE)
 #define SVC2_KEPT_CALL	(((1 << 20) >> PAGE_SHIFT) + 4)
-/* pages that the shrinker frees with a lock held, and preemption off */
+/* pages that are moved, or freed by the shrinker, while preemption is off */
 #define SVC2_KEPT_BATCH	64
 
 /* Pages of a processor that were used last */
@@ -191,36 +191,48 @@ static bool svc2_sinks_is_kept(unsigned int sinks)
 static unsigned int svc2_sinks_reuse(struct page **pages, unsigned int n)
 {
 	struct svc2_kept *kept = raw_cpu_ptr(&svc2_kept);
-	unsigned int i;
+	unsigned int i = 0, end;
 
-	guard(spinlock)(&kept->kp_lock);
-	n = min(n, kept->kp_num);
-	for (i = 0; i < n; i++) {
-		pages[i] = list_first_entry(&kept->kp_pages, struct page, lru);
-		list_del(&pages[i]->lru);
+	while (i < n) {
+		guard(spinlock)(&kept->kp_lock);
+		end = min3(n, i + SVC2_KEPT_BATCH, i + kept->kp_num);
+		if (i == end)
+			break;
+		kept->kp_num -= end - i;
+		for (; i < end; i++) {
+			pages[i] = list_first_entry(&kept->kp_pages,
+						    struct page, lru);
+			list_del(&pages[i]->lru);
+		}
 	}
-	kept->kp_num -= n;
-	return n;
+	return i;
+}
+
+/* False for a page in use elsewhere, on a list of the kernel, or with bad memory */
+static bool svc2_sink_is_fit(struct page *page)
+{
+	return page_ref_count(page) == 1 && !PageLRU(page) &&
+	       !PageHWPoison(page);
 }
 
 /* Keeps pages, and returns the index behind them: the others are moved there. */
 static unsigned int svc2_sinks_keep(struct page **pages, unsigned int n)
 {
 	struct svc2_kept *kept = raw_cpu_ptr(&svc2_kept);
-	unsigned int most = svc2_sinks_most();
+	unsigned int most = svc2_sinks_most(), others = n;
 	struct page *page;
-	unsigned int others = n;
 
-	guard(spinlock)(&kept->kp_lock);
-	while (n--) {
-		page = pages[n];
-		/* pages that are still in use elsewhere are not kept */
-		if (kept->kp_num >= most || page_ref_count(page) != 1) {
-			pages[--others] = page;
-			continue;
-		}
-		list_add(&page->lru, &kept->kp_pages);
-		kept->kp_num++;
+	while (n) {
+		guard(spinlock)(&kept->kp_lock);
+		do {
+			page = pages[--n];
+			if (kept->kp_num < most && svc2_sink_is_fit(page)) {
+				list_add(&page->lru, &kept->kp_pages);
+				kept->kp_num++;
+			} else {
+				pages[--others] = page;
+			}
+		} while (n % SVC2_KEPT_BATCH);
 	}
 	return others;
 }
