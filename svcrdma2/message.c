@@ -74,18 +74,19 @@ void svc2_recv_sort(struct svc2_xprt *sp)
 /*
  * Pages in which RDMA Reads place a Call: the thread's own, which gets new
  * ones. Where the kernel clears these (init_on_alloc), a WRITE of 1 MiB costs
- * 256 cleared pages. So the pages of a Call stay when it is done, a pool for
- * each processor, for the next Calls, until memory is short. They are not
- * cleared: all bytes in rq_arg come from an RDMA Read or a copy.
+ * 256 cleared pages of 4 KiB. So the pages of a Call stay when it is done, a
+ * pool for each processor, for the next Calls, until memory is short. They are
+ * not cleared: all bytes in rq_arg come from an RDMA Read or a copy, or are
+ * padding that is set.
  */
 
-/* in pages: the smallest Call whose pages are kept, and one with 1 MiB of data */
+/* pages of a Call that are kept, at least (16 KiB), and those for 1 MiB of data */
 #define SVC2_KEPT_LEAST	DIV_ROUND_UP(1 << 14, PAGE_SIZE)
 #define SVC2_KEPT_CALL	(((1 << 20) >> PAGE_SHIFT) + 4)
 /* pages that are moved, or freed by the shrinker, while preemption is off */
 #define SVC2_KEPT_BATCH	64
 
-/* Pages of a processor that were used last */
+/* The pool of a processor */
 struct svc2_kept {
 	/*
 	 * A thread may move to another processor, and reclaim visits all: with

@@ -234,7 +234,7 @@ enum {
 	C(read_chunks)							\
 	C(read_chunk_bytes)						\
 	C(long_calls)		/* Calls in a Position-Zero chunk */	\
-	C(sinks_reused)		/* Calls read into pages of finished Calls */ \
+	C(sinks_reused)		/* Calls read into at least one kept page */ \
 	C(write_chunks)		/* Write chunks written to */		\
 	C(write_chunk_bytes)						\
 	C(reply_chunks_used)	/* written to */			\
