@@ -343,6 +343,8 @@ server_ready()
 serve_variant()
 {
 	load "$1" && rpc.nfsd "$threads" || return 1
+	# By default an address has 128 connections at most.
+	[ "$1" != rdma2 ] || echo 4096:2048 >/sys/module/svcrdma2/parameters/connections
 	end_grace
 	[ "$transport" = tcp ] || listen_on "$transport"
 }
