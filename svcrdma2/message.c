@@ -80,7 +80,7 @@ void svc2_recv_sort(struct svc2_xprt *sp)
  * padding that is set.
  */
 
-/* pages of a Call that are kept, at least (16 KiB), and those for 1 MiB of data */
+/* pages of a Call: the least that are kept (16 KiB), and those for 1 MiB */
 #define SVC2_KEPT_LEAST	DIV_ROUND_UP(1 << 14, PAGE_SIZE)
 #define SVC2_KEPT_CALL	(((1 << 20) >> PAGE_SHIFT) + 4)
 /* pages that are moved, or freed by the shrinker, while preemption is off */
@@ -209,7 +209,7 @@ static unsigned int svc2_sinks_reuse(struct page **pages, unsigned int n)
 	return i;
 }
 
-/* False for a page in use elsewhere, on a list of the kernel, or with bad memory */
+/* False if a page is used elsewhere, is on a list of the kernel, or is bad */
 static bool svc2_sink_is_fit(struct page *page)
 {
 	return page_ref_count(page) == 1 && !PageLRU(page) &&
