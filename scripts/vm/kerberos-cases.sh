@@ -332,7 +332,7 @@ no_connections()
 kerberos_kdc_away()
 {
 	local name="NFSv$1, no KDC for 2 minutes" before
-	local -x LOAD_THINK=20000
+	local -x LOAD_THINK=100000
 
 	check "$name: no earlier connection" await no_connections
 	check "$name: mount" mount_nfs "$proto" "$1" /mnt sec=krb5p || return
