@@ -63,9 +63,11 @@ class Visit:
     returncode = None
 
     def __init__(self, *arguments):
-        self.process = PROCESSES.Process(target=visit, args=arguments, daemon=True)
+        ready, leads = PROCESSES.Pipe(duplex=False)
+        self.process = PROCESSES.Process(target=visit, args=(leads, *arguments), daemon=True)
         self.process.start()
         self.pid = self.process.pid
+        ready.poll(60)          # a signal for its group does not reach it before
 
     def wait(self, timeout=None):
         self.process.join(timeout)
@@ -84,9 +86,10 @@ class Visit:
         return b'', None
 
 
-def visit(kind, host, root, died, factor, environment):
-    """The process of such a client"""
+def visit(leads, kind, host, root, died, factor, environment):
+    """The process of such a client, which leads a process group"""
     os.setsid()
+    leads.send(True)
     os.environ.update(environment)
     waits.FACTOR = factor
     with open(os.devnull, 'w', encoding='utf-8') as sys.stderr:
