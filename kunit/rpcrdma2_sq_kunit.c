@@ -19,6 +19,7 @@
  * @post: record of the queue
  * @wrs: work requests
  * @done: calls of po_done
+ * @refused: calls of po_refused
  * @ok: argument of the last call of po_done
  * @turn: position in the order of completed chains
  */
@@ -26,12 +27,14 @@ struct chain {
 	struct rpcrdma2_post	post;
 	struct ib_send_wr	wrs[3];
 	unsigned int		done;
+	unsigned int		refused;
 	bool			ok;
 	unsigned int		turn;
 };
 
 /**
  * struct queue - a connection, and a record of events
+ * @test: the test case
  * @co: connection
  * @id: its identifier
  * @qp: its queue pair
@@ -46,6 +49,7 @@ struct chain {
  * @c: chains of the test cases
  */
 struct queue {
+	struct kunit		*test;
 	struct rpcrdma2_conn	co;
 	struct rdma_cm_id	id;
 	struct ib_qp		qp;
@@ -102,6 +106,7 @@ static struct queue *open_queue(struct kunit *test, unsigned long timeout)
 	struct queue *q = kunit_kzalloc(test, sizeof(*q), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, q);
+	q->test = test;
 	rpcrdma2_conn_init(&q->co, &ops);
 	q->device.ops.post_send = fake_post;
 	q->device.ops.drain_sq = fake_drain;
@@ -132,6 +137,17 @@ static void chain_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	c->turn = ++turns;
 }
 
+/* C-093: the Call is recorded before the peer can connect and repeat it. */
+static void chain_refused(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
+{
+	struct queue *q = container_of(co, struct queue, co);
+	struct chain *c = container_of(post, struct chain, post);
+
+	KUNIT_EXPECT_EQ(q->test, q->losses, 0);
+	KUNIT_EXPECT_EQ(q->test, c->done, 0);
+	c->refused++;
+}
+
 /* Posts a chain of @count requests: @front ones, and @opcode at the end */
 static int post(struct queue *q, struct chain *c, enum ib_wr_opcode front,
 		enum ib_wr_opcode opcode, unsigned int count, bool signal)
@@ -146,8 +162,8 @@ static int post(struct queue *q, struct chain *c, enum ib_wr_opcode front,
 		c->wrs[i].send_flags = IB_SEND_FENCE |
 				       ((c - q->c + i) % 2 ? 0 : IB_SEND_SIGNALED);
 	}
-	c->post.po_refused = true;	/* stale too */
 	c->post.po_done = chain_done;
+	c->post.po_refused = chain_refused;
 	c->post.po_signal = signal;
 	c->post.po_extra = q->extra;
 	if (!rpcrdma2_sq_take(&q->co, count, false))
@@ -193,7 +209,7 @@ static void retires_unsignaled(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		KUNIT_EXPECT_EQ(test, c[i].done, 1);
 		KUNIT_EXPECT_TRUE(test, c[i].ok);
-		KUNIT_EXPECT_FALSE(test, c[i].post.po_refused);
+		KUNIT_EXPECT_EQ(test, c[i].refused, 0);
 		KUNIT_EXPECT_EQ(test, c[i].post.po_wrs, 0);
 		KUNIT_EXPECT_EQ(test, c[i].turn, i + 1);
 	}
@@ -331,14 +347,15 @@ static void failure_ends_connection(struct kunit *test)
 /* A work request that was flushed is not the reason, if another queue has one. */
 static void flushed_before_its_cause(struct kunit *test)
 {
-	unsigned int failed;
+	unsigned int failed, i;
 
 	for (failed = 0; failed < 2; failed++) {
 		struct queue *q = open_queue(test, 0);
 		struct chain *c = &q->c[0];
 
 		KUNIT_ASSERT_EQ(test, post(q, c, IB_WR_RDMA_WRITE, IB_WR_SEND, 2, true), 0);
-		complete_wr(q, &c->wrs[failed], IB_WC_WR_FLUSH_ERR);
+		for (i = failed; i < 2; i++)
+			complete_wr(q, &c->wrs[i], IB_WC_WR_FLUSH_ERR);
 		KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_FLUSHED);
 		rpcrdma2_conn_lose(&q->co, RPCRDMA2_LOSS_RECEIVE);
 		KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co), RPCRDMA2_LOSS_RECEIVE);
@@ -381,8 +398,8 @@ static void refused_by_peer(struct kunit *test)
 							   IB_WC_WR_FLUSH_ERR);
 	complete_wr(q, flushed->wrs, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, c->done, 1);
-	KUNIT_EXPECT_EQ(test, c->post.po_refused, r->refused);
-	KUNIT_EXPECT_FALSE(test, flushed->post.po_refused);
+	KUNIT_EXPECT_EQ(test, c->refused, r->refused);
+	KUNIT_EXPECT_EQ(test, flushed->refused, 0);
 	rpcrdma2_sq_drain(&q->co);
 }
 

@@ -914,14 +914,18 @@ static struct ib_cqe rpcrdma2_fronts[] = {
 	[RPCRDMA2_LOSS_REGION]	= { rpcrdma2_sq_wc_front },
 };
 
-/* Such a work request completes only if it fails; the rest is flushed. */
+/*
+ * Such a work request completes only if it fails. The rest is flushed, and the
+ * last one of the chain loses the connection.
+ */
 static void rpcrdma2_sq_wc_front(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rpcrdma2_conn *co = cq->cq_context;
 
 	trace_rpcrdma2_wc_front(cq, 0, wc);
 	co->co_sq.sq_refused |= rpcrdma2_sq_is_refused(wc);
-	rpcrdma2_conn_lose_wc(co, wc, wc->wr_cqe - rpcrdma2_fronts);
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		rpcrdma2_conn_blame(co, wc->wr_cqe - rpcrdma2_fronts);
 }
 
 /* Move a chain from the queue to @done and add its entries to @wrs. */
@@ -969,7 +973,10 @@ static void rpcrdma2_sq_wc_post(struct ib_cq *cq, struct ib_wc *wc)
 
 	trace_rpcrdma2_wc_send(cq, post->po_id, wc);
 	if (unlikely(!ok)) {
-		post->po_refused = sq->sq_refused || rpcrdma2_sq_is_refused(wc);
+		/* before ->lost, which lets the peer connect and try again */
+		if ((sq->sq_refused || rpcrdma2_sq_is_refused(wc)) &&
+		    post->po_refused)
+			post->po_refused(co, post);
 		sq->sq_refused = false;
 		rpcrdma2_conn_lose_wc(co, wc,
 				      rpcrdma2_sq_loss_of(post->po_opcode));
@@ -1135,7 +1142,6 @@ int rpcrdma2_sq_post(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	post->po_cqe.done = rpcrdma2_sq_wc_post;
 	post->po_opcode = last->opcode;
 	post->po_since = jiffies;
-	post->po_refused = false;
 
 	spin_lock(&sq->sq_lock);
 	/* no larger Send after rpcrdma2_sq_bound(), even if it was built (C-034) */

@@ -222,6 +222,14 @@ static int svc2_arg_inline(struct svc_rqst *rqstp, struct svc2_msg *call)
  * short one thread of the connection waits, and other Calls wait for it.
  */
 
+static void svc2_read_refused(struct rpcrdma2_conn *co,
+			      struct rpcrdma2_post *post)
+{
+	struct svc2_msg *call = container_of(post, struct svc2_msg, sm_post);
+
+	svc2_breaker_note(svc2_from_conn(co), call->sm_msg.mg_hdr.h_xid);
+}
+
 static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 			   bool ok)
 {
@@ -230,13 +238,10 @@ static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 
 	svc2_count(send_completions);
 	svc2_reads_free(sp, call);
-	if (!ok) {
-		if (post->po_refused)
-			svc2_breaker_note(sp, call->sm_msg.mg_hdr.h_xid);
+	if (ok)
+		svc2_msg_ready(sp, call);
+	else
 		svc2_msg_put(sp, call);
-		return;
-	}
-	svc2_msg_ready(sp, call);
 }
 
 /* Return: as svc2_sem_take_call(); -EMSGSIZE if it needs more than exist. */
@@ -290,6 +295,7 @@ static void svc2_read_build_chain(struct svc2_xprt *sp, struct svc2_msg *call)
 
 	post->po_signal = true;
 	post->po_done = svc2_read_done;
+	post->po_refused = svc2_read_refused;
 	call->sm_chain = rpcrdma2_rw_chain(&sp->sp_conn, &call->sm_rw,
 					   &post->po_cqe, NULL);
 }

@@ -35,19 +35,25 @@ static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post
 				      tx->tx_sge[0].length, DMA_TO_DEVICE);
 }
 
+/* The peer's device has rejected a message, or the RDMA Writes of a Reply. */
+static void svc2_send_refused(struct rpcrdma2_conn *co,
+			      struct rpcrdma2_post *post)
+{
+	struct svc2_tx *tx = container_of(post, struct svc2_tx, tx_post);
+	const __be32 *word = tx->tx_buf;
+
+	if (!tx->tx_callback && be32_to_cpu(word[3]) <= RDMA2_NOMSG)
+		svc2_breaker_note(svc2_from_conn(co), be32_to_cpu(word[0]));
+}
+
 static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 			   bool ok)
 {
 	struct svc2_tx *tx = container_of(post, struct svc2_tx, tx_post);
 	struct svc2_xprt *sp = svc2_from_conn(co);
-	const __be32 *word = tx->tx_buf;
 
 	if (post->po_signal)
 		svc2_count(send_completions);
-	/* a Reply that the peer's device has refused, or its RDMA Writes */
-	if (unlikely(post->po_refused) && !tx->tx_callback &&
-	    be32_to_cpu(word[3]) <= RDMA2_NOMSG)
-		svc2_breaker_note(sp, be32_to_cpu(word[0]));
 	if (unlikely(tx->tx_props))
 		rpcrdma2_exchange_send_done(&sp->sp_ex, tx->tx_props, jiffies);
 	svc2_tx_put(sp, tx);
@@ -111,6 +117,7 @@ static struct svc2_tx *svc2_tx_alloc(struct svc2_xprt *sp, gfp_t gfp)
 	tx->tx_wr.num_sge = 1;
 	tx->tx_post.po_begin = svc2_send_begin;
 	tx->tx_post.po_done = svc2_send_done;
+	tx->tx_post.po_refused = svc2_send_refused;
 	tx->tx_pages = tx->tx_few;
 	rpcrdma2_rw_init(&tx->tx_rw, DMA_TO_DEVICE);
 	if (atomic_inc_return(&sp->sp_tx_count) > SVC2_TX_RESERVE)

@@ -88,6 +88,9 @@ struct rpcrdma2_recv;
  *	@ok is false if the chain may not have been carried out; then the
  *	connection is lost. Called from the Send CQ, or by the caller of
  *	rpcrdma2_sq_drain()
+ * @po_refused: called before the connection is lost because the peer's device
+ *	rejected the chain: there is no such memory, or no Receive as large as
+ *	the Send. Or NULL. Called from the Send CQ
  * @po_signal: set by the owner if po_done must be called as soon as the chain
  *	is done; once it is posted, whether the chain is signaled
  * @po_timed: sq_timeout applies to this chain, if it is signaled, even where it
@@ -96,7 +99,7 @@ struct rpcrdma2_recv;
  * @po_extra: the choice of the next chain to be signaled counts this number of
  *	further entries, for the memory that the chain keeps until it is done
  *
- * The owner sets these six. The others belong to the Send Queue:
+ * The owner sets these seven. The others belong to the Send Queue:
  *
  * @po_list: entry of sq_posted
  * @po_cqe: completion of the last work request
@@ -104,14 +107,14 @@ struct rpcrdma2_recv;
  * @po_wrs: number of its entries; 0 if it is not on @sq_posted
  * @po_id: identifies it in trace events
  * @po_since: when it was posted, in jiffies
- * @po_refused: it failed because the peer's device rejected it: there is no
- *	such memory, or no Receive as large as the Send. Valid in po_done
  */
 struct rpcrdma2_post {
 	void			(*po_begin)(struct rpcrdma2_conn *co,
 					    struct rpcrdma2_post *post);
 	void			(*po_done)(struct rpcrdma2_conn *co,
 					   struct rpcrdma2_post *post, bool ok);
+	void			(*po_refused)(struct rpcrdma2_conn *co,
+					      struct rpcrdma2_post *post);
 	bool			po_signal;
 	bool			po_timed;
 	u32			po_bytes;
@@ -123,7 +126,6 @@ struct rpcrdma2_post {
 	unsigned int		po_wrs;
 	u32			po_id;
 	unsigned long		po_since;
-	bool			po_refused;
 };
 
 /**
