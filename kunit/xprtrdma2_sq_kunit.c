@@ -19,6 +19,7 @@ static const struct size_case size_cases[] = {
 	{ "many small regions", 1, 16, 16 },
 	{ "minimum of slots", 4, 3, 16 },
 	{ "default", 128, 3, 16 },
+	{ "default of slots on iWARP", 128, 16, 16 },
 	{ "maximum of slots", 16384, 3, 16 },
 	{ "maximum of backward Calls", 128, 3, XPRT2_BACKWARD_MAX },
 };
@@ -111,11 +112,41 @@ static void give_reports_shortage(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&un.un_free), 5);
 }
 
+/* The number of RPCs is the largest that the entries suffice for. */
+static void rpcs_of_entries(struct kunit *test)
+{
+	unsigned int n;
+
+	for (n = 0; n <= 1000; n++) {
+		KUNIT_EXPECT_LE(test, xprt2_sq_calls(xprt2_sq_reqs(n)), n);
+		KUNIT_EXPECT_GT(test, xprt2_sq_calls(xprt2_sq_reqs(n) + 1), n);
+	}
+	KUNIT_EXPECT_EQ(test, xprt2_sq_reqs(171), 128);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_reqs(INT_MAX), 1610612735);
+}
+
+/*
+ * All RPCs but one wait for their Replies, with one region each, and no completion covers
+ * their last Sends: the last RPC finds the three entries that it needs.
+ */
+static void call_behind_waiting_rpcs(struct kunit *test)
+{
+	const struct size_case *c = test->param_value;
+	struct rpcrdma2_units un;
+
+	open_queue(&un, c);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, c->reqs - 1 + XPRT2_SEND_BATCH - 1,
+						    un.un_kept));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 3, un.un_kept));
+}
+
 /* The sizes for 128 slots with three regions each, added up by hand */
 static void computed_sizes(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, xprt2_sq_largest(3), 7);
-	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(128, 3, 16), 128 * 3 + 16 + 65);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(128, 3, 16), 171 + 16 + 65);
+	/* With two entries to drain, and one of soft-RoCE, that is less than a power of two. */
+	KUNIT_EXPECT_LE(test, xprt2_sq_depth(128, 3, 16) + 3, 256);
 	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(1, 16, 16), 33 + 16 + 65);
 	KUNIT_EXPECT_EQ(test, XPRT2_SEND_BATCH, 16);
 	KUNIT_EXPECT_EQ(test, XPRT2_BACKWARD_CREDITS, 16);
@@ -159,6 +190,8 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE_PARAM(reserve_behind_calls, size_gen_params),
 	KUNIT_CASE_PARAM(reserve_before_calls, size_gen_params),
 	KUNIT_CASE_PARAM(largest_call, size_gen_params),
+	KUNIT_CASE_PARAM(call_behind_waiting_rpcs, size_gen_params),
+	KUNIT_CASE(rpcs_of_entries),
 	KUNIT_CASE(computed_sizes),
 	KUNIT_CASE(backward_grant),
 	KUNIT_CASE(last_entry),

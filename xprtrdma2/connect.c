@@ -332,7 +332,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	ep->ep_send_size = rpcrdma2_param(&xprt2_param_send_size);
 	xprt2_ep_size_receives(ep);
 	ep->ep_max_reqs = min(ep->ep_xp->xp_xprt.max_reqs,
-			      (depth - xprt2_sq_spare(calls)) / XPRT2_WRS_PER_RPC);
+			      xprt2_sq_reqs(depth - xprt2_sq_spare(calls)));
 	entries = xprt2_sq_depth(ep->ep_max_reqs, segs, calls) + backward;
 	rpcrdma2_sq_open(&ep->ep_conn, entries,
 			 xprt2_backward_reqs(calls) + backward,

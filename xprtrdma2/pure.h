@@ -813,9 +813,16 @@ static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
 }
 
 /*
- * Size of the Send Queue: requests of Calls; XPRT2_SEND_BATCH, more than the
- * tail that no completion covers yet; and xprt2_backward_reqs() for messages
- * that are no Calls.
+ * Size of the Send Queue: xprt2_sq_calls() for Calls; XPRT2_SEND_BATCH, more
+ * than the tail that no completion covers yet; and xprt2_backward_reqs() for
+ * messages that are no Calls.
+ *
+ * An RPC with one region takes three entries: two are free again when its Send
+ * is done, and one when its Reply has come. So while all RPCs wait for their
+ * Replies a quarter of the entries for Calls is left, for RPCs whose Send is
+ * not done. A Call takes all of its entries at once, or waits until Sends and
+ * Replies return enough (xprt2_send_take_entries()). None is outstanding at
+ * worst, and then the largest Call finds its entries.
  *
  * A message that is not a Call (a property message, an error, a backward Reply)
  * is one Send and occupies a request of the backward pool until its entry is
@@ -824,17 +831,25 @@ static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
  * an error ends the connection (S46).
  */
 
-enum {
-	/* work requests for each completion */
-	XPRT2_SEND_BATCH	= 16,
-	/* work requests of a typical RPC: register, Send, invalidate */
-	XPRT2_WRS_PER_RPC	= 3,
-};
+/* work requests for each completion */
+#define XPRT2_SEND_BATCH	16
 
 /* Entries of a Call and its regions, invalidations included */
 static inline unsigned int xprt2_sq_largest(unsigned int segs)
 {
 	return 2 * segs + 1;
+}
+
+/* Entries for @reqs RPCs at a time */
+static inline unsigned int xprt2_sq_calls(unsigned int reqs)
+{
+	return DIV_ROUND_UP(4 * reqs, 3);
+}
+
+/* RPCs at a time that @entries suffice for: the inverse */
+static inline unsigned int xprt2_sq_reqs(unsigned int entries)
+{
+	return entries - DIV_ROUND_UP(entries, 4);
 }
 
 /* Entries beside those for the requests of Calls */
@@ -847,7 +862,7 @@ static inline unsigned int xprt2_sq_spare(unsigned int backward)
 static inline unsigned int xprt2_sq_depth(unsigned int reqs, unsigned int segs,
 					  unsigned int backward)
 {
-	return max(reqs * XPRT2_WRS_PER_RPC, xprt2_sq_largest(segs)) +
+	return max(xprt2_sq_calls(reqs), xprt2_sq_largest(segs)) +
 	       xprt2_sq_spare(backward);
 }
 
