@@ -206,10 +206,28 @@ static void cm_sizes(struct kunit *test)
 				sizes[i].wire);
 }
 
+/* A queue with room for the batch of the largest grant has room for all others. */
+static void batch_of_receives(struct kunit *test)
+{
+	u32 grant;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_batch(0), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_batch(1), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_batch(2), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_batch(8), 4);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_batch(33), 16);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_batch(1024), 16);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_batch(U32_MAX), 16);
+	for (grant = 0; grant < 1024; grant++)
+		KUNIT_EXPECT_LE(test, rpcrdma2_recv_batch(grant),
+				rpcrdma2_recv_batch(grant + 1));
+}
+
 static struct kunit_case credit_cases[] = {
 	KUNIT_CASE_PARAM(grant_sanitised, grant_gen_params),
 	KUNIT_CASE_PARAM(grant_after_message, next_gen_params),
 	KUNIT_CASE(receives_needed),
+	KUNIT_CASE(batch_of_receives),
 	KUNIT_CASE(draft_constants),
 	{ }
 };

@@ -41,7 +41,7 @@ t,r - co_regions.rg_lock co_regions.rg_free co_regions.rg_num_free
 - T,R,S ep_xp
 - T ep_state ep_max_sge ep_call_threshold ep_reply_threshold ep_serial ep_limits
 - T,R ep_vers ep_nego ep_max_reqs ep_grant
-- R ep_ex ep_props_busy ep_calls ep_recv_batch
+- R ep_ex ep_props_busy ep_calls
 R - ep_recvs_posted ep_msg
 ''',
         'xprt2_xprt': '''

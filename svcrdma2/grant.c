@@ -90,7 +90,7 @@ void svc2_grant_begin(struct svc2_xprt *sp)
 		rp->rp_size = PAGE_ALIGN(RPCRDMA2_INLINE_DEFAULT);
 		svc2_count(grants_denied);
 	}
-	rp->rp_batch = svc2_grant_batch(sp->sp_grant);
+	rp->rp_batch = rpcrdma2_recv_batch(sp->sp_grant);
 	rp->rp_budget = &svc2_budget;
 }
 
@@ -125,7 +125,7 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 limit)
 		return ret;
 	/* the batch of a grant that was lowered just now may be larger */
 	rpcrdma2_rpool_batch(&sp->sp_conn, &sp->sp_rpool,
-			     svc2_grant_batch(sp->sp_grant));
+			     rpcrdma2_recv_batch(sp->sp_grant));
 	atomic_add(limit - sp->sp_backward_limit, &sp->sp_backward_free);
 	WRITE_ONCE(sp->sp_backward_limit, limit);
 	return 0;
@@ -169,7 +169,7 @@ static void svc2_grant_raise_to(struct svc2_xprt *sp, u32 grant)
 	}
 	if (svc2_grant_add_recvs(sp, recvs))
 		return;
-	rpcrdma2_rpool_batch(&sp->sp_conn, rp, svc2_grant_batch(grant));
+	rpcrdma2_rpool_batch(&sp->sp_conn, rp, rpcrdma2_recv_batch(grant));
 	/* pairs with sq_lock, under which the next header gets it */
 	smp_store_release(&sp->sp_grant, grant);
 	svc2_count(grants_raised);
@@ -198,7 +198,7 @@ void svc2_grant_raise(struct svc2_xprt *sp)
 static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 {
 	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
-	unsigned int batch = svc2_grant_batch(sp->sp_grant);
+	unsigned int batch = rpcrdma2_recv_batch(sp->sp_grant);
 
 	lockdep_assert_held(&sp->sp_grant_mutex);
 	if (rp->rp_count > svc2_grant_recvs(sp->sp_backward_limit, sp->sp_grant)) {

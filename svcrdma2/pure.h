@@ -370,18 +370,6 @@ static inline bool svc2_loss_is_last(struct svc2_losses *lo,
 	return true;
 }
 
-/* maximum batch of Receives; larger batches save little */
-#define SVC2_RECV_BATCH	16U
-
-/*
- * Number of Receives that are reposted at once. Consecutive Calls keep this
- * number busy, which is too few for a larger grant: see svc2_grant_next().
- */
-static inline unsigned int svc2_grant_batch(u32 grant)
-{
-	return clamp(grant / 2, 1U, SVC2_RECV_BATCH);
-}
-
 /*
  * Number of Receives of a connection, for @answers callbacks that may be
  * outstanding, and a @grant of Calls: the required ones are posted or in use
@@ -390,7 +378,7 @@ static inline unsigned int svc2_grant_batch(u32 grant)
 static inline unsigned int svc2_grant_recvs(u32 answers, u32 grant)
 {
 	return rpcrdma2_receives_needed(answers, grant) +
-	       svc2_grant_batch(grant) - 1;
+	       rpcrdma2_recv_batch(grant) - 1;
 }
 
 /*

@@ -340,10 +340,9 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	ep->ep_conn.co_sq.sq_all_timed = false;
 	rg->rg_max = min_t(unsigned int, ep->ep_max_reqs * segs,
 			   attrs->max_mr);
-	ep->ep_recv_batch = clamp(ep->ep_max_reqs / 4, 1U, 16U);
 	size->sends = entries + XPRT2_DRAIN_WRS;
 	size->recvs = rpcrdma2_receives_needed(ep->ep_max_reqs, calls) +
-		      ep->ep_recv_batch + XPRT2_DRAIN_WRS;
+		      rpcrdma2_recv_batch(ep->ep_max_reqs) + XPRT2_DRAIN_WRS;
 	return 0;
 }
 

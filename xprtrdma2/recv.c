@@ -131,7 +131,8 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
  * Receives are posted by watermark: the RPCs that may be outstanding, the Calls
  * that the server may make, and a reserve for control messages. Whenever fewer
  * are posted, a batch goes in with one doorbell, before a Reply completes its
- * RPC. So the next Call always finds a Receive for its Reply (E-16). When
+ * RPC. So the next Call always finds a Receive for its Reply (E-16). An idle
+ * connection has a small grant, thus a small batch and few Receives. When
  * memory is short, the window shrinks to the posted Receives; the connection
  * and the server's grant stay.
  */
@@ -162,7 +163,7 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 		return credits;
 	if (ep->ep_recvs_posted < needed) {
 		count = rpcrdma2_recvs_post(&ep->ep_conn, &ep->ep_xp->xp_rpool,
-					    needed + ep->ep_recv_batch -
+					    needed + rpcrdma2_recv_batch(credits) -
 					    ep->ep_recvs_posted, gfp);
 		if (count)
 			xprt2_count(recv_doorbells);

@@ -503,7 +503,6 @@ enum xprt2_ep_state {
  * @ep_recvs_posted: Receives the device has, until the connection is lost.
  *	Receive CQ only, once connected
  * @ep_calls: Calls that the server is granted. Connect, then receive CQ
- * @ep_recv_batch: Receives posted at once
  * @ep_chunk_max: entries of the longest chain for a backward Call; 0 when these
  *	cannot have chunks
  * @ep_chunk_units: entries of the Send Queue for such chains
@@ -549,7 +548,6 @@ struct xprt2_ep {
 	unsigned int		ep_recvs_posted ____cacheline_aligned_in_smp;
 	bool			ep_silent;
 	u32			ep_calls;
-	unsigned int		ep_recv_batch;
 	unsigned int		ep_chunk_max;
 	struct rpcrdma2_units	ep_chunk_units;
 	struct delayed_work	ep_chunk_work;

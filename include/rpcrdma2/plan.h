@@ -386,6 +386,21 @@ static inline u32 rpcrdma2_receives_needed(u32 answers, u32 calls)
 	return answers + calls + RPCRDMA2_CONTROL_RECVS;
 }
 
+/**
+ * rpcrdma2_recv_batch - number of Receives that are posted at once
+ * @grant: credits of the requester: no batch is larger than that of a larger
+ *	grant
+ *
+ * A connection has these Receives besides those that must be posted, so fewer
+ * with a small grant. Batches above the maximum save little. RPCs that follow
+ * one another keep one batch busy, which does not raise the server's grant
+ * (svc2_grant_next()).
+ */
+static inline unsigned int rpcrdma2_recv_batch(u32 grant)
+{
+	return clamp(grant / 2, 1U, 16U);
+}
+
 /* A lockless counter for a scarce resource, such as queue entries */
 struct rpcrdma2_units {
 	atomic_t	un_free;
