@@ -377,9 +377,12 @@ static int __init xprt2_init(void)
 	xprt2_wq = alloc_workqueue("xprtrdma2", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!xprt2_wq)
 		return -ENOMEM;
-	ret = xprt2_view_init();
+	ret = xprt2_reqs_start();
 	if (ret)
 		goto out_wq;
+	ret = xprt2_view_init();
+	if (ret)
+		goto out_reqs;
 	ret = xprt2_register_class();
 	if (ret)
 		goto out_view;
@@ -388,6 +391,8 @@ static int __init xprt2_init(void)
 
 out_view:
 	xprt2_view_exit();
+out_reqs:
+	xprt2_reqs_stop();
 out_wq:
 	destroy_workqueue(xprt2_wq);
 	return ret;
@@ -400,6 +405,7 @@ static void __exit xprt2_exit(void)
 	xprt_unregister_transport(&xprt2_class);
 	xprt2_view_exit();
 	destroy_workqueue(xprt2_wq);
+	xprt2_reqs_stop();
 	xprt2_forget_servers();
 }
 

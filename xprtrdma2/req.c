@@ -18,12 +18,35 @@
  * first. A DMA mapping is made on first use and undone by xprt2_reqs_detach().
  */
 
+static struct kmem_cache *xprt2_req_cache;
+
+/**
+ * xprt2_reqs_start - prepare for the allocation of requests
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int xprt2_reqs_start(void)
+{
+	xprt2_req_cache = kmem_cache_create("xprt2_req",
+					    sizeof(struct xprt2_req), 0,
+					    SLAB_HWCACHE_ALIGN, NULL);
+	return xprt2_req_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * xprt2_reqs_stop - undo xprt2_reqs_start(); no request is left
+ */
+void xprt2_reqs_stop(void)
+{
+	kmem_cache_destroy(xprt2_req_cache);
+}
+
 static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
 					  struct xprt2_pool *pool, gfp_t gfp)
 {
 	struct xprt2_req *req;
 
-	req = kzalloc(sizeof(*req), gfp);
+	req = kmem_cache_zalloc(xprt2_req_cache, gfp);
 	if (!req)
 		return NULL;
 	rpcrdma2_exposed_init(&req->rq2_exposed);
@@ -41,7 +64,7 @@ static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
 			return req;
 		}
 	}
-	kfree(req);
+	kmem_cache_free(xprt2_req_cache, req);
 	return NULL;
 }
 
@@ -412,7 +435,7 @@ void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 		kfree(req->rq2_sendbuf);
 		kfree(req->rq2_plainbuf);
 		kfree(req->rq2_recvbuf);
-		kfree(req);
+		kmem_cache_free(xprt2_req_cache, req);
 	}
 }
 

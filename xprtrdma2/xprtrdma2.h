@@ -713,6 +713,8 @@ void xprt2_version_works(struct xprt2_ep *ep);
 void xprt2_forget_servers(void);
 
 /* req.c */
+int xprt2_reqs_start(void);
+void xprt2_reqs_stop(void);
 struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 				bool last, gfp_t gfp);
 void xprt2_uncount_call(struct xprt2_req *req);
