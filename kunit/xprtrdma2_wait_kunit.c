@@ -216,7 +216,58 @@ static void x2_partial_fence(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, xprt2_holds_memory(&w->req));
 }
 
+/* An RPC with Replies of @size bytes begins, and ends. Return: its receive buffer */
+static void *rpc(struct kunit *test, struct xprt2_req *req, size_t size)
+{
+	req->rq2_slot.rq_rcvsize = size;
+	KUNIT_ASSERT_EQ(test, xprt2_req_buffers(req, GFP_KERNEL), 0);
+	KUNIT_ASSERT_NOT_NULL(test, req->rq2_slot.rq_rbuffer);
+	KUNIT_EXPECT_GE(test, req->rq2_recvsize, size);
+	return req->rq2_slot.rq_rbuffer;
+}
+
+/* X2: an RPC that has ended leaves its receive buffer to the next, each buffer to one. */
+static void recvbuf_passed_on(struct kunit *test)
+{
+	struct xprt2_req *reqs = kunit_kzalloc(test, 3 * sizeof(*reqs), GFP_KERNEL);
+	struct wait *w = test->priv;
+	void *first, *second, *large;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, reqs);
+	for (i = 0; i < 3; i++)
+		reqs[i].rq2_slot.rq_xprt = &w->xp.xp_xprt;
+	first = rpc(test, &reqs[0], 100);
+	xprt2_req_pass_recvbuf(&reqs[0]);
+	KUNIT_EXPECT_NULL(test, reqs[0].rq2_recvbuf);
+	/* an RPC that ends before it has buffers */
+	xprt2_req_pass_recvbuf(&reqs[0]);
+	KUNIT_EXPECT_PTR_EQ(test, rpc(test, &reqs[1], 200), first);
+	second = rpc(test, &reqs[0], 100);
+	KUNIT_EXPECT_PTR_NE(test, second, first);
+	/* Two end; one buffer is passed on, and the other one stays. */
+	xprt2_req_pass_recvbuf(&reqs[1]);
+	xprt2_req_pass_recvbuf(&reqs[0]);
+	KUNIT_EXPECT_PTR_EQ(test, rpc(test, &reqs[0], 100), first);
+	KUNIT_EXPECT_PTR_EQ(test, rpc(test, &reqs[2], 100), second);
+	/* A request without a Reply takes none. */
+	xprt2_req_pass_recvbuf(&reqs[2]);
+	reqs[1].rq2_slot.rq_rcvsize = 0;
+	KUNIT_ASSERT_EQ(test, xprt2_req_buffers(&reqs[1], GFP_KERNEL), 0);
+	KUNIT_EXPECT_NULL(test, reqs[1].rq2_recvbuf);
+	/* A larger one stays with its request. */
+	large = rpc(test, &reqs[1], XPRT2_RECVBUF_SIZE + 1);
+	xprt2_req_pass_recvbuf(&reqs[1]);
+	KUNIT_EXPECT_NULL(test, w->xp.xp_recvbuf);
+	KUNIT_EXPECT_PTR_EQ(test, rpc(test, &reqs[1], 100), large);
+	for (i = 0; i < 3; i++) {
+		kfree(reqs[i].rq2_sendbuf);
+		kfree(reqs[i].rq2_recvbuf);
+	}
+}
+
 static struct kunit_case wait_cases[] = {
+	KUNIT_CASE(recvbuf_passed_on),
 	KUNIT_CASE(s46_reply_accepted),
 	KUNIT_CASE(s46_reply_not_accepted),
 	KUNIT_CASE(s46_reply_after_teardown),

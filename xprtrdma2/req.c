@@ -246,6 +246,39 @@ static int xprt2_req_grow(struct xprt2_req *req, void **buf, size_t *size,
 	return 0;
 }
 
+/*
+ * An RPC needs its receive buffer only until it ends, but a Send that no
+ * completion covers yet holds its request longer. So the buffer goes to the
+ * next RPC, and RPCs that follow one another use one buffer, not one for each
+ * request. A larger buffer stays with its request.
+ */
+static void xprt2_req_take_recvbuf(struct xprt2_req *req)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
+
+	req->rq2_recvbuf = xchg(&xp->xp_recvbuf, NULL);
+	if (req->rq2_recvbuf)
+		req->rq2_recvsize = XPRT2_RECVBUF_SIZE;
+}
+
+/**
+ * xprt2_req_pass_recvbuf - leave the receive buffer to the next RPC
+ * @req: request of an RPC that has ended, and exposes no memory. It may get
+ *	another buffer instead
+ *
+ * Context: release.
+ */
+void xprt2_req_pass_recvbuf(struct xprt2_req *req)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
+
+	if (unlikely(req->rq2_recvsize != XPRT2_RECVBUF_SIZE))
+		return;
+	req->rq2_recvbuf = xchg(&xp->xp_recvbuf, req->rq2_recvbuf);
+	if (likely(!req->rq2_recvbuf))
+		req->rq2_recvsize = 0;
+}
+
 /**
  * xprt2_req_buffers - allocate the message buffers of an RPC
  * @req: request with rq_callsize and rq_rcvsize
@@ -262,6 +295,8 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
 			   max_t(size_t, call, XPRT2_SENDBUF_SIZE), gfp))
 		return -ENOMEM;
 	/* Only a forward Call has a Reply. */
+	if (rqst->rq_rcvsize && !req->rq2_recvbuf)
+		xprt2_req_take_recvbuf(req);
 	if (rqst->rq_rcvsize &&
 	    xprt2_req_grow(req, &req->rq2_recvbuf, &req->rq2_recvsize,
 			   max_t(size_t, rqst->rq_rcvsize, XPRT2_RECVBUF_SIZE),
@@ -437,6 +472,7 @@ void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 		kfree(req->rq2_recvbuf);
 		kmem_cache_free(xprt2_req_cache, req);
 	}
+	kfree(xp->xp_recvbuf);
 }
 
 /**

@@ -300,6 +300,7 @@ static void xprt2_buf_free(struct rpc_task *task)
 		xprt2_count(aborted_rpcs);
 	if (unlikely(xprt2_holds_memory(req)))
 		xprt2_revoke(req, true);
+	xprt2_req_pass_recvbuf(req);
 	if (unlikely(rqst->rq_cong)) {
 		spin_lock(&xprt->transport_lock);
 		if (!xprt2_keep_credit(req))

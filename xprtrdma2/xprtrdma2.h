@@ -328,8 +328,9 @@ struct xprt2_send {
  * @rq2_small: its payload may be pulled up, as planned for the Send
  * @rq2_plainbuf: for a Call that RPCSEC_GSS encrypts or signs (X8)
  * @rq2_plainsize: its size, 0 before the first such Call
- * @rq2_recvbuf: buffer for a Reply chunk
- * @rq2_recvsize: its size
+ * @rq2_recvbuf: buffer for a Reply chunk, or a contiguous copy of a Call. NULL
+ *	when it was passed on: xprt2_req_pass_recvbuf()
+ * @rq2_recvsize: its size, or 0
  * @rq2_dma: DMA address of @rq2_sendbuf
  * @rq2_device: device it is mapped for, or NULL; changed under xp_req_lock
  * @rq2_sends: the Send, and a second Send for an RPC that is sent again: the
@@ -605,10 +606,12 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  *	bc_pa_lock
  * @xp_kept: credits kept for aborted RPCs that the server may still process.
  *	Under transport_lock
- * @xp_req_lock: guards the next four, rq2_device and rq2_late. Innermost lock
+ * @xp_req_lock: guards the next three, @xp_all_reqs, rq2_device and rq2_late. Innermost lock
  * @xp_calls: Calls of the server on this connection without a posted answer
  * @xp_forward: requests for the client's Calls
  * @xp_backward: requests for the server's Calls and other messages
+ * @xp_recvbuf: receive buffer of XPRT2_RECVBUF_SIZE that no request has, or
+ *	NULL. Changed by xchg() alone
  * @xp_all_reqs: all requests of both pools
  * @xp_rpool: Receives, each with a struct xprt2_rep around it
  * @xp_stats: figures for mountstats
@@ -653,6 +656,7 @@ struct xprt2_xprt {
 	u32			xp_calls;
 	struct xprt2_pool	xp_forward;
 	struct xprt2_pool	xp_backward;
+	void			*xp_recvbuf;
 	struct list_head	xp_all_reqs;
 
 	struct rpcrdma2_rpool	xp_rpool ____cacheline_aligned_in_smp;
@@ -722,6 +726,7 @@ void xprt2_req_put(struct xprt2_req *req);
 void xprt2_req_end_post(struct xprt2_req *req);
 void xprt2_req_await_posts(struct xprt2_req *req);
 int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp);
+void xprt2_req_pass_recvbuf(struct xprt2_req *req);
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req);
 struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
 int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed);
