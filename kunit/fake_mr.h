@@ -44,6 +44,7 @@ static int fake_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
  * @pd: its protection domain
  * @device: its device
  * @why: reason of the loss of the connection
+ * @trimmed: number of regions that were freed because they were idle
  * @drained: callback from the drain of the Send Queue, or NULL
  * @maps_none: the device maps no page
  * @old_in_use: a region's previous handle was in use when the region's pages were mapped
@@ -58,6 +59,7 @@ struct fake_conn {
 	struct ib_pd		pd;
 	struct ib_device	device;
 	enum rpcrdma2_loss	why;
+	unsigned int		trimmed;
 	void			(*drained)(struct fake_conn *fc);
 	bool			maps_none;
 	bool			old_in_use;
@@ -99,10 +101,16 @@ static void fake_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
 {
 }
 
+static void fake_trimmed(struct rpcrdma2_conn *co, unsigned int freed)
+{
+	container_of(co->co_id, struct fake_conn, id)->trimmed += freed;
+}
+
 static const struct rpcrdma2_conn_ops fake_conn_ops = {
 	.lost	= fake_lost,
 	.room	= fake_room,
 	.grown	= fake_grown,
+	.trimmed = fake_trimmed,
 };
 
 /**
@@ -111,7 +119,7 @@ static const struct rpcrdma2_conn_ops fake_conn_ops = {
  * @fc: its verbs objects, all zero
  * @post: post_send of the device
  * @entries: entries of the Send Queue
- * @regions: limit on memory regions
+ * @regions: limit on memory regions, at most 8; all are allocated, and stay
  *
  * Return: result of rpcrdma2_regions_grow(), or -ENOMEM. The caller runs fake_conn_exit()
  * in both cases.
@@ -143,6 +151,7 @@ static int fake_conn_init(struct rpcrdma2_conn *co, struct fake_conn *fc,
 	rpcrdma2_sq_open(co, entries, 0, entries, 0);
 	rpcrdma2_regions_measure(co, 1);
 	co->co_regions.rg_max = regions;
+	co->co_regions.rg_keep = regions;
 	fc->page = alloc_page(GFP_KERNEL);
 	return fc->page ? rpcrdma2_regions_grow(co) : -ENOMEM;
 }

@@ -284,6 +284,12 @@ static void q2_detects_leaked_entries(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
+static unsigned int trim(struct link *ln, unsigned int keep)
+{
+	ln->co.co_regions.rg_keep = keep;
+	return rpcrdma2_regions_trim(&ln->co);
+}
+
 /*
  * The trim frees regions that were idle since the last trim, except for a minimum. Regions
  * in occasional use stay.
@@ -297,28 +303,88 @@ static void trim_frees_idle_regions(struct kunit *test)
 
 	ln->later = true;
 	/* New regions count as used. */
-	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);
+	KUNIT_EXPECT_EQ(test, trim(ln, 1), 0);
 	for (i = 0; i < 3; i++) {
 		KUNIT_ASSERT_EQ(test, call(test, rpc, 3), 0);
 		complete_last(ln, IB_WC_SUCCESS);
-		KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 3), i ? 0 : 1);
+		KUNIT_EXPECT_EQ(test, trim(ln, 3), i ? 0 : 1);
 		KUNIT_EXPECT_EQ(test, rg->rg_num, 3);
 		KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&ln->co, 3, false));
 		KUNIT_ASSERT_EQ(test, rpcrdma2_fence(&ln->co, &rpc->ex), 0);
 		complete_last(ln, IB_WC_SUCCESS);
-		KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);
+		KUNIT_EXPECT_EQ(test, trim(ln, 1), 0);
 		KUNIT_EXPECT_EQ(test, rg->rg_num_free, 3);
 	}
 	rg->rg_needed = 4;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);
+	KUNIT_EXPECT_EQ(test, trim(ln, 1), 0);
 	rg->rg_needed = 0;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 2);
+	KUNIT_EXPECT_EQ(test, trim(ln, 1), 2);
 	KUNIT_EXPECT_EQ(test, rg->rg_num, 1);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_trim(&ln->co, 1), 0);
-	/* The pool can grow again. */
-	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_grow(&ln->co), 0);
-	KUNIT_EXPECT_EQ(test, rg->rg_num, REGIONS);
+	KUNIT_EXPECT_EQ(test, trim(ln, 1), 0);
 	KUNIT_EXPECT_TRUE(test, all_released(ln));
+}
+
+/* The pool begins with the minimum, and doubles up to its limit. */
+static void pool_doubles(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	struct rpcrdma2_regions *rg = &ln->co.co_regions;
+
+	KUNIT_EXPECT_EQ(test, rg->rg_num, rg->rg_keep);
+	trim(ln, 1);
+	trim(ln, 1);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, 1);
+	rg->rg_max = 50;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_grow(&ln->co), 0);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, 2);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_grow(&ln->co), 0);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, 4);
+	rpcrdma2_regions_grow(&ln->co);
+	rpcrdma2_regions_grow(&ln->co);
+	rpcrdma2_regions_grow(&ln->co);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, 32);
+	/* by 16 at most, and not beyond the limit */
+	rpcrdma2_regions_grow(&ln->co);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, 48);
+	rpcrdma2_regions_grow(&ln->co);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, 50);
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
+}
+
+/*
+ * The work that trims runs while there are more regions than the minimum. It frees none of
+ * an RPC, and none that an RPC has returned since the last time. Its end is the
+ * connection's, at the latest.
+ */
+static void trim_runs_until_the_minimum(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	struct rpcrdma2_regions *rg = &ln->co.co_regions;
+	struct rpc *rpc = &ln->rpcs[0];
+
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&rg->rg_trim));
+	rg->rg_keep = 1;
+	rpcrdma2_regions_grow(&ln->co);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&rg->rg_trim));
+	KUNIT_ASSERT_EQ(test, call(test, rpc, 2), 0);
+	flush_delayed_work(&rg->rg_trim);
+	KUNIT_EXPECT_EQ(test, ln->fake.trimmed, 0);
+	flush_delayed_work(&rg->rg_trim);
+	KUNIT_EXPECT_EQ(test, ln->fake.trimmed, 2);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_exposed(&ln->co), 2);
+	receive_reply(test, rpc);
+	flush_delayed_work(&rg->rg_trim);
+	KUNIT_EXPECT_EQ(test, ln->fake.trimmed, 2);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&rg->rg_trim));
+	flush_delayed_work(&rg->rg_trim);
+	KUNIT_EXPECT_EQ(test, ln->fake.trimmed, 3);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&rg->rg_trim));
+	/* The region of the RPC is the last one. */
+	KUNIT_EXPECT_EQ(test, rpcrdma2_regions_exposed(&ln->co), 1);
+	rpcrdma2_regions_grow(&ln->co);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&rg->rg_trim));
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&rg->rg_trim));
 }
 
 /* The check detects a region that is neither free nor exposed. */
@@ -389,6 +455,8 @@ static struct kunit_case regions_cases[] = {
 	KUNIT_CASE(s50_pages_not_mapped),
 	KUNIT_CASE(detects_lost_region),
 	KUNIT_CASE(trim_frees_idle_regions),
+	KUNIT_CASE(pool_doubles),
+	KUNIT_CASE(trim_runs_until_the_minimum),
 	{}
 };
 

@@ -91,6 +91,7 @@ static const struct rpcrdma2_conn_ops lost_ops = {
 	.lost	= lost,
 	.room	= fake_room,
 	.grown	= fake_grown,
+	.trimmed = fake_trimmed,
 };
 
 static int wait_init(struct kunit *test)

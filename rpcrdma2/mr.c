@@ -15,8 +15,11 @@
 #include "core.h"
 #include "trace.h"
 
-/* Regions allocated at a time */
-#define BATCH		8
+/* Most regions allocated at first, and at a time: in between the pool doubles */
+#define FIRST		8U
+#define BATCH		16U
+/* A region that was free between two of these times is not needed. */
+#define TRIM_TIME	(30 * HZ)
 /* Delay before a failed allocation is retried for a waiting RPC */
 #define REFILL_DELAY	(HZ / 4)
 /*
@@ -89,13 +92,20 @@ static void rpcrdma2_region_destroy(struct region *re)
 	kfree(re);
 }
 
+static void rpcrdma2_regions_trim_later(struct rpcrdma2_regions *rg)
+{
+	if (READ_ONCE(rg->rg_num) > rg->rg_keep)
+		queue_delayed_work(rpcrdma2_wq, &rg->rg_trim, TRIM_TIME);
+}
+
 int rpcrdma2_regions_grow(struct rpcrdma2_conn *co)
 {
 	struct rpcrdma2_regions *rg = &co->co_regions;
+	unsigned int had = READ_ONCE(rg->rg_num), made = 0, most;
 	struct region *re = NULL;
-	unsigned int made = 0;
 
-	while (made < BATCH && READ_ONCE(rg->rg_num) < rg->rg_max) {
+	most = clamp(had, min(rg->rg_keep, FIRST), BATCH);
+	while (made < most && READ_ONCE(rg->rg_num) < rg->rg_max) {
 		re = rpcrdma2_region_create(co);
 		if (!re)
 			break;
@@ -107,13 +117,15 @@ int rpcrdma2_regions_grow(struct rpcrdma2_conn *co)
 		spin_unlock(&rg->rg_lock);
 		made++;
 	}
-	co->co_ops->grown(co, made, made < BATCH &&
+	rpcrdma2_regions_trim_later(rg);
+	co->co_ops->grown(co, made, made < most &&
 				    READ_ONCE(rg->rg_num) < rg->rg_max);
 	return READ_ONCE(rg->rg_num) ? 0 : -ENOMEM;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_grow);
 
-unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep)
+/* RPCs, their fences and Replies only use regions that are not on rg_free. */
+unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co)
 {
 	struct rpcrdma2_regions *rg = &co->co_regions;
 	struct region *re, *next;
@@ -123,7 +135,7 @@ unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep)
 	scoped_guard(spinlock, &rg->rg_lock) {
 		/* a waiting RPC may need these besides those that return */
 		while (!rg->rg_needed && count < rg->rg_num_idle &&
-		       rg->rg_num > keep) {
+		       rg->rg_num > rg->rg_keep) {
 			/* the most recently used region is first */
 			re = list_last_entry(&rg->rg_free, struct region, list);
 			list_move(&re->list, &idle);
@@ -138,7 +150,20 @@ unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep)
 		rpcrdma2_region_destroy(re);
 	return count;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_regions_trim);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_regions_trim);
+
+/* Runs as long as the pool is larger than rg_keep. */
+static void rpcrdma2_regions_trim_work(struct work_struct *work)
+{
+	struct rpcrdma2_conn *co = container_of(to_delayed_work(work),
+						struct rpcrdma2_conn,
+						co_regions.rg_trim);
+	unsigned int flags = memalloc_nofs_save();
+
+	co->co_ops->trimmed(co, rpcrdma2_regions_trim(co));
+	memalloc_nofs_restore(flags);
+	rpcrdma2_regions_trim_later(&co->co_regions);
+}
 
 /* A waiting RPC cannot use fewer regions than it waits for. */
 static void rpcrdma2_regions_wake_waiter(struct rpcrdma2_conn *co, bool anyway)
@@ -205,6 +230,7 @@ void rpcrdma2_regions_init(struct rpcrdma2_conn *co)
 	INIT_LIST_HEAD(&rg->rg_free);
 	INIT_LIST_HEAD(&rg->rg_all);
 	INIT_DELAYED_WORK(&rg->rg_refill, rpcrdma2_regions_refill);
+	INIT_DELAYED_WORK(&rg->rg_trim, rpcrdma2_regions_trim_work);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_init);
 
@@ -518,24 +544,24 @@ void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_lose_exposed);
 
-unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co)
+unsigned int rpcrdma2_regions_exposed(struct rpcrdma2_conn *co)
 {
 	const struct region *re;
 	unsigned int n = 0;
 
+	guard(spinlock)(&co->co_regions.rg_lock);
 	list_for_each_entry(re, &co->co_regions.rg_all, all)
 		n += re->reg.key != 0;
 	return n;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_exposed);
 
-bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co)
+bool rpcrdma2_regions_are_whole(struct rpcrdma2_conn *co)
 {
-	const struct rpcrdma2_regions *rg = &co->co_regions;
+	struct rpcrdma2_regions *rg = &co->co_regions;
 
 	return rg->rg_num_free + rpcrdma2_regions_exposed(co) == rg->rg_num &&
-	       list_count_nodes((struct list_head *)&rg->rg_free) ==
-	       rg->rg_num_free;
+	       list_count_nodes(&rg->rg_free) == rg->rg_num_free;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_regions_are_whole);
 
@@ -544,7 +570,9 @@ void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co)
 	struct rpcrdma2_regions *rg = &co->co_regions;
 	struct region *re, *next;
 
+	/* in this order: the first queues the second */
 	cancel_delayed_work_sync(&rg->rg_refill);
+	cancel_delayed_work_sync(&rg->rg_trim);
 	/* The region of an RPC has a key: no task is in rpcrdma2_expose(). */
 	WARN_ON_ONCE(!rpcrdma2_regions_are_whole(co));
 	list_for_each_entry_safe(re, next, &rg->rg_all, all) {

@@ -171,11 +171,11 @@ void svc2_txs_destroy(struct svc2_xprt *sp)
 		svc2_tx_free(sp, tx);
 }
 
-/* Return: whether contexts or regions are left to free later. */
+/* Return: whether contexts are left to free later. */
 static bool svc2_trim(struct svc2_xprt *sp)
 {
 	unsigned long since = jiffies - SVC2_TRIM_TIME;
-	unsigned int regions, stay = 0;
+	unsigned int stay = 0;
 	struct svc2_tx *tx, *next;
 	LLIST_HEAD(idle);
 	LLIST_HEAD(kept);
@@ -199,13 +199,10 @@ static bool svc2_trim(struct svc2_xprt *sp)
 		svc2_count(contexts_trimmed);
 		svc2_tx_free(sp, tx);
 	}
-	regions = rpcrdma2_regions_trim(&sp->sp_conn, SVC2_BACKWARD_REGIONS);
-	svc2_count_add(mrs_trimmed, regions);
-	return atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE ||
-	       READ_ONCE(sp->sp_conn.co_regions.rg_num) > SVC2_BACKWARD_REGIONS;
+	return atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE;
 }
 
-/* Work: frees idle contexts and regions after a burst */
+/* Work: frees idle contexts after a burst */
 static void svc2_txs_trim(struct work_struct *work)
 {
 	struct svc2_xprt *sp;

@@ -185,8 +185,11 @@ static void svc2_room(struct rpcrdma2_conn *co)
 static void svc2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
 {
 	svc2_count_add(mrs_allocated, made);
-	if (READ_ONCE(co->co_regions.rg_num) > SVC2_BACKWARD_REGIONS)
-		svc2_trim_later();
+}
+
+static void svc2_trimmed(struct rpcrdma2_conn *co, unsigned int freed)
+{
+	svc2_count_add(mrs_trimmed, freed);
 }
 
 static const struct rpcrdma2_conn_ops svc2_conn_ops = {
@@ -197,6 +200,7 @@ static const struct rpcrdma2_conn_ops svc2_conn_ops = {
 #endif
 	.room		= svc2_room,
 	.grown		= svc2_grown,
+	.trimmed	= svc2_trimmed,
 };
 
 /* CM handler. The RPC layer closes only accepted connections. */
@@ -418,6 +422,7 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 		sp->sp_conn.co_regions.rg_max =
 			max_t(unsigned int, SVC2_BACKWARD_REGIONS,
 			      SVC2_CALLBACK_REGIONS * sp->sp_backward_max);
+		sp->sp_conn.co_regions.rg_keep = SVC2_BACKWARD_REGIONS;
 	}
 	if (sp->sp_backward_max < configured)
 		rpcrdma2_conn_log_backward(&sp->sp_conn, &logged, "svcrdma2",

@@ -152,6 +152,11 @@ static void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed
 	}
 }
 
+static void xprt2_trimmed(struct rpcrdma2_conn *co, unsigned int freed)
+{
+	xprt2_count_add(mrs_trimmed, freed);
+}
+
 /* ->room: the send path has found too few Send Queue entries, or regions. */
 static void xprt2_room(struct rpcrdma2_conn *co)
 {
@@ -165,6 +170,7 @@ static const struct rpcrdma2_conn_ops xprt2_conn_ops = {
 	.lost		= xprt2_lost,
 	.room		= xprt2_room,
 	.grown		= xprt2_grown,
+	.trimmed	= xprt2_trimmed,
 	.received	= xprt2_received,
 };
 
@@ -340,6 +346,8 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	ep->ep_conn.co_sq.sq_all_timed = false;
 	rg->rg_max = min_t(unsigned int, ep->ep_max_reqs * segs,
 			   attrs->max_mr);
+	/* for one RPC, however short memory is */
+	rg->rg_keep = segs;
 	size->sends = entries + XPRT2_DRAIN_WRS;
 	size->recvs = rpcrdma2_receives_needed(ep->ep_max_reqs, calls) +
 		      rpcrdma2_recv_batch(ep->ep_max_reqs) + XPRT2_DRAIN_WRS;

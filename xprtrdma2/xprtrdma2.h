@@ -155,6 +155,7 @@ enum {
 	C(remote_invalidations)						\
 	C(local_invalidations)	/* LOCAL_INV work requests */		\
 	C(mrs_allocated)						\
+	C(mrs_trimmed)		/* of these, freed because they were idle */ \
 	C(doorbells)		/* chains handed to the Send Queue */	\
 	C(recv_doorbells)	/* chains handed to the Receive Queue */ \
 	C(send_completions)						\

@@ -265,6 +265,11 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  *   - the connection is lost and its Send Queue drained: for one RPC by
  *     rpcrdma2_lose_exposed(), for all by rpcrdma2_regions_destroy().
  *
+ * The pool grows when an RPC finds too few free regions, and shrinks when they
+ * are idle. A region on rg_free has no work request that is not done, and no
+ * page: so it may be freed at any time, by whoever takes it from the list under
+ * rg_lock.
+ *
  * A region needs an entry of the Send Queue for its REG_MR and, reserved
  * together with it, one for its LOCAL_INV: an invalidation cannot wait for
  * room, because other RPCs may wait for the RPC that it ends. Where it can
@@ -277,16 +282,17 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * @rg_type: their type
  * @rg_depth: pages that each region holds
  * @rg_max: limit of @rg_num; set by the owner
+ * @rg_keep: regions that stay when none is in use; set by the owner
  * @rg_lock: guards the next six
  * @rg_free: free regions
  * @rg_num_free: number of free regions
- * @rg_num_idle: least number of free regions since the last
- *	rpcrdma2_regions_trim()
+ * @rg_num_idle: least number of free regions since the last run of @rg_trim
  * @rg_all: all regions
  * @rg_num: number of all regions; also read without @rg_lock, as it may change
  *	at any time anyway
  * @rg_needed: number of free regions that an RPC waits for, or 0
  * @rg_refill: work that allocates regions
+ * @rg_trim: work that frees regions; queued while there are more than @rg_keep
  * @rg_failures: consecutive runs of @rg_refill that allocated none; only
  *	@rg_refill uses it
  */
@@ -294,6 +300,7 @@ struct rpcrdma2_regions {
 	enum ib_mr_type		rg_type;
 	unsigned int		rg_depth;
 	unsigned int		rg_max;
+	unsigned int		rg_keep;
 	spinlock_t		rg_lock ____cacheline_aligned_in_smp; /* guards next six */
 	struct list_head	rg_free;
 	unsigned int		rg_num_free;
@@ -302,6 +309,7 @@ struct rpcrdma2_regions {
 	unsigned int		rg_num;
 	unsigned int		rg_needed;
 	struct delayed_work	rg_refill;
+	struct delayed_work	rg_trim;
 	unsigned int		rg_failures;
 };
 
@@ -343,24 +351,26 @@ void rpcrdma2_regions_init(struct rpcrdma2_conn *co);
 void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages);
 
 /**
- * rpcrdma2_regions_grow - allocate a batch of regions, up to rg_max
+ * rpcrdma2_regions_grow - allocate regions, up to rg_max
  * @co: connection; its ->grown is called
  *
- * Context: may sleep.
+ * The first time these are rg_keep, at most 8; then as many as there are, at
+ * most 16.
+ *
+ * Context: may sleep; not concurrent with rpcrdma2_regions_destroy().
  * Return: 0, or -ENOMEM if the connection has no region at all.
  */
 int rpcrdma2_regions_grow(struct rpcrdma2_conn *co);
 
 /**
  * rpcrdma2_regions_trim - free the regions that RPCs did not use for a while
- * @co: connection
- * @keep: number of regions to keep. The surplus that was never in use since the
- *	last call is freed, but no region while an RPC waits for regions
+ * @co: connection. Of those beyond rg_keep the ones that were never in use since
+ *	the last call are freed, but none while an RPC waits for regions
  *
- * Context: may sleep; not concurrent with rpcrdma2_regions_destroy().
+ * Context: rg_trim; may sleep.
  * Return: number of regions freed.
  */
-unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co, unsigned int keep);
+unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co);
 
 /**
  * rpcrdma2_regions_awaited - check whether an RPC still waits for regions
@@ -383,15 +393,15 @@ void rpcrdma2_regions_destroy(struct rpcrdma2_conn *co);
 
 /**
  * rpcrdma2_regions_exposed - count the regions that RPCs use
- * @co: connection; no region is added or removed meanwhile
+ * @co: connection
  */
-unsigned int rpcrdma2_regions_exposed(const struct rpcrdma2_conn *co);
+unsigned int rpcrdma2_regions_exposed(struct rpcrdma2_conn *co);
 
 /**
  * rpcrdma2_regions_are_whole - check that regions are free or in use
  * @co: connection; no region is added or removed meanwhile
  */
-bool rpcrdma2_regions_are_whole(const struct rpcrdma2_conn *co);
+bool rpcrdma2_regions_are_whole(struct rpcrdma2_conn *co);
 
 static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
 {
@@ -587,8 +597,10 @@ struct rpcrdma2_end {
  * @room: Send Queue entries or regions were returned after a taker had found
  *	too few. Called from the Send CQ, or by the code that returns them
  * @grown: refill of the region pool finished: @made were allocated, @failed if
- *	an allocation failed. Only for a connection that exposes memory; may
- *	sleep
+ *	an allocation failed. Only for a connection that exposes memory, as the
+ *	next; both may sleep
+ * @trimmed: @freed regions that were idle for 30 seconds or more are gone. Not
+ *	after rpcrdma2_regions_destroy()
  */
 struct rpcrdma2_conn_ops {
 	void (*lost)(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
@@ -597,6 +609,7 @@ struct rpcrdma2_conn_ops {
 	void (*arrived)(struct rpcrdma2_conn *co);
 	void (*room)(struct rpcrdma2_conn *co);
 	void (*grown)(struct rpcrdma2_conn *co, unsigned int made, bool failed);
+	void (*trimmed)(struct rpcrdma2_conn *co, unsigned int freed);
 };
 
 /**

@@ -57,6 +57,41 @@ stop_and_unload()
 	unload "$proto"
 }
 
+# regions_are BEFORE NUMBER: succeeds if the client has this number of memory regions that it
+# has allocated since
+regions_are()
+{
+	risen "$1"
+	[ $((rose[c_mrs_allocated] - rose[c_mrs_trimmed])) -eq "$2" ]
+}
+
+# A connection begins with the memory regions of one RPC. It gets more for READs at once, and
+# frees these when they were idle for 30 to 60 seconds.
+idle_regions()
+{
+	local name="memory regions" before
+
+	dd if=/dev/zero of="$export_dir/file" bs=1M count=16 status=none
+	before=$(counters)
+	mount_nfs "$proto" 4.2 /mnt || { fail "$name: mount"; return; }
+	dd if=/mnt/file of=/dev/null bs=1M count=1 iflag=direct status=none
+	regions_are "$before" 3 && ok "$name: three for one RPC at a time" ||
+		fail "$name: ${rose[c_mrs_allocated]} for one RPC at a time"
+	dd if=/mnt/file of=/dev/null bs=16M count=1 iflag=direct status=none
+	risen "$before"
+	expect "$name: more for READs at once" \
+		"c_mrs_allocated >= 8 && c_mrs_allocated <= 35 && c_mrs_trimmed == 0"
+	happens_in 62 regions_are "$before" 3 &&
+		ok "$name: ${rose[c_mrs_trimmed]} of ${rose[c_mrs_allocated]} are freed when they are idle" ||
+		fail "$name: ${rose[c_mrs_trimmed]} of ${rose[c_mrs_allocated]} are freed when they are idle"
+	dd if=/mnt/file of=/dev/null bs=16M count=1 iflag=direct status=none
+	! regions_are "$before" 3 && ok "$name: more again afterwards" ||
+		fail "$name: no more afterwards"
+	check "$name: umount" umount_all
+	expect "$name: no connection was lost" "c_disconnects == 0 && c_connects == 1"
+	rm "$export_dir/file"
+}
+
 group_files()
 {
 	local v
@@ -65,6 +100,7 @@ group_files()
 	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
 		exercise "NFSv$v" "$proto" "$v"
 	done
+	[ "$proto" != rdma2 ] || idle_regions
 }
 
 # Other ways to reach the server: IPv6, several connections, small sizes.
