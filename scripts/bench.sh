@@ -164,8 +164,10 @@ cells()
 # Every cell is therefore measured several times, each time with a new mount.
 plan()
 {
-	local round v c i
+	local round v c i floors=''
 
+	# Bare verbs repeat the messages of one connection of rdma2.
+	! one_of rdma2 "$variants" || ! one_of 1 "$connections" || floors=$depth
 	for ((round = 0; round < rounds; round++)); do
 		for v in $variants; do
 			for c in $connections; do
@@ -178,21 +180,16 @@ plan()
 					cells "$v" "$c" 8 cost
 			done
 		done
-		for i in $depth; do
-			case " $variants " in
-			*" rdma2 "*)	cells floor 1 "$i" cost ;;
-			esac
+		for i in $floors; do
+			cells floor 1 "$i" cost
 		done
 	done
 	for v in $variants; do
 		[ "$v" = tcp ] || cells "$v" 1 1 count
-		[ "$v" != rdma2 ] || cells floor 1 1 count
+		[ "$v" != rdma2 ] || ! one_of 1 "$floors" || cells floor 1 1 count
 	done
-	[ -n "$profile" ] || return 0
-	for v in $variants; do
-		case $v in
-		intree|rdma2)	cells "$v" 1 1 profile ;;
-		esac
+	for v in ${profile:+$variants}; do
+		! one_of "$v" "intree rdma2" || cells "$v" 1 1 profile
 	done
 }
 
