@@ -39,12 +39,6 @@ control=/run/perf
 # with periodic work.
 period=20011
 
-stop()
-{
-	echo "FAIL $*"
-	exit 1
-}
-
 # variant_up VARIANT NCONNECT PASS: loads modules, starts nfsd, and mounts
 variant_up()
 {
@@ -54,10 +48,7 @@ variant_up()
 		"$here/tables.py" messages "$raw" >"$messages" || stop "$1: messages"
 		return
 	fi
-	load "$1" || stop "$1: modules"
-	rpc.nfsd 8 || stop "$1: nfsd"
-	end_grace
-	[ "$transport" = tcp ] || listen_on "$transport" || stop "$1: port"
+	serve_variant "$1" || stop "$1: server"
 	# A new identity, because the server would first have to discard the state of a
 	# returning client.
 	nfs_identity "$1-$2-$RANDOM"
@@ -77,9 +68,7 @@ variant_down()
 		rmmod rpcrdma2_floor
 	else
 		umount /mnt || stop "$1: umount"
-		rpc.nfsd 0
-		[ "$transport" = tcp ] || unload "$transport" ||
-			stop "$1: unload"
+		unserve_variant || stop "$1: unload"
 	fi
 	[ "$3" != count ] || rmmod rpcrdma2_count
 	# Saves the results so far, in case the run is aborted.

@@ -28,12 +28,6 @@ client4=10.0.0.2
 ends=(l0 l1)
 mebibyte=1048576
 
-stop()
-{
-	echo "FAIL $*"
-	exit 1
-}
-
 # end INTERFACE ADDRESS PEER'S-ADDRESS PEER'S-MAC: sets up one end of the link. The kernel
 # delivers packets to its own addresses locally, unless a rule with higher priority routes
 # them to the link.
@@ -150,17 +144,14 @@ rates_of()
 measure()
 {
 	variant=$1
-	load "$variant" && rpc.nfsd 8 || stop "$variant: server"
-	end_grace
-	[ "$transport" = tcp ] || listen_on "$transport" || stop "$variant: port"
+	serve_variant "$variant" || stop "$variant: server"
 	nfs_identity "$variant-$RANDOM"
 	mount_nfs "$transport" 4.2 /mnt noac || stop "$variant: mount"
 	trips_of
 	[ "$form" = trips ] || rates_of
 	link_is 0ms 0%
 	umount /mnt || stop "$variant: umount"
-	rpc.nfsd 0
-	[ "$transport" = tcp ] || unload "$transport" || stop "$variant: unload"
+	unserve_variant || stop "$variant: unload"
 }
 
 echo 0 >/proc/sys/fs/leases-enable

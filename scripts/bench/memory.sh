@@ -28,20 +28,14 @@ here=$(dirname "$0")
 . "$here/../vm/node.sh"
 # shellcheck source=scripts/bench/variants.sh
 . "$here/variants.sh"
+# shellcheck source=scripts/bench/mounts.sh
+. "$here/mounts.sh"
 
 variants=$1
 shift
-most_per_mount=16
 in_flight=2		# READs or WRITEs per connection, as many of one as of the other
 bytes=16384		# of each READ or WRITE
-threads=8		# of nfsd
 results=/tmp/memory.csv
-
-stop()
-{
-	echo "FAIL memory: $*"
-	exit 1
-}
 
 # kernel_kib: sets $kib to the memory that the kernel uses for itself: total minus free
 # memory, also on the lists of processors, minus the contents of files and processes. It
@@ -139,70 +133,10 @@ at_both()
 	both="$client $(cat /tmp/at_server)"
 }
 
-# connections REQUESTS: prints the number of connections that have carried at least this
-# many requests
-connections()
-{
-	awk -v least="$1" '$1 == "xprt:" && $5 > 0 && $8 >= least { n++ }
-		END { print n + 0 }' /proc/self/mountstats
-}
-
 # made: prints how often connections were established
 made()
 {
 	awk '$1 == "xprt:" { n += $5 } END { print n + 0 }' /proc/self/mountstats
-}
-
-# connections_served: prints the number of the server's connections
-connections_served()
-{
-	if [ "$transport" = tcp ]; then
-		# State 01 is established; 0801 is port 2049.
-		cat /proc/net/tcp /proc/net/tcp6 |
-			awk '$2 ~ /:0801$/ && $4 == "01" { n++ } END { print n + 0 }'
-	else
-		# Queue pair 1 belongs to the device.
-		rdma resource show qp | awk '/lqpn/ && !/lqpn 1 / { n++ }
-			END { print n + 0 }'
-	fi
-}
-
-# mounts connect NUMBER PER-MOUNT: makes mounts with this many connections on /mnt.1 and so
-# on. A connection of a mount is established when it is first used.
-# mounts disconnect: unmounts all of them
-#
-# A single Perl process does this, because starting a process takes a guest as long as a
-# mount.
-mounts()
-{
-	perl -e '
-	my ($what, $transport, $port, $left, $most) = @ARGV;
-	my ($mount, $umount2, $type) = (165, 166, "nfs");
-
-	sub identity {
-		open(my $out, ">", "/sys/module/nfs/parameters/nfs4_unique_id");
-		print $out "$$-@_\n";
-		close($out) or die "identity: $!\n";
-	}
-
-	for (my $i = 1; $what eq "connect" && $left > 0; $i++) {
-		my ($dir, $host) = ("/mnt.$i", "10.0.1.$i");
-		my $source = "$host:/";
-		my $n = $left < $most ? $left : $most;
-		my $options = "vers=4.2,proto=$transport,port=$port,noac," .
-			"noresvport,nconnect=$n,addr=$host,clientaddr=10.0.0.2";
-
-		identity($i);
-		mkdir($dir);
-		syscall($mount, $source, $dir, $type, 0, $options) == 0
-			or die "mount of $host: $!\n";
-		lstat($dir) or die "$dir: $!\n" for 0 .. $n * 2;
-		$left -= $n;
-	}
-	for my $dir ($what eq "disconnect" ? glob("/mnt.*") : ()) {
-		syscall($umount2, $dir, 0) == 0 or die "umount $dir: $!\n";
-		rmdir($dir);
-	}' "$1" "$transport" "$port" "${@:2}"
 }
 
 # under_load NUMBER: prints the maximum at both ends while all connections (NUMBER for each
@@ -327,32 +261,10 @@ measure_memory()
 
 server_ready()
 {
-	local i
-
 	echo 0 >/proc/sys/fs/leases-enable
 	device_up rxe && teach_netconfig && LEASE=3600 server_up tcp || return 1
 	rpc.nfsd 0
-	# The default up to Linux 6.16 is three, and 20 more for each thread.
-	[ ! -e /proc/fs/nfsd/max_connections ] || echo 4096 >/proc/fs/nfsd/max_connections
-	for ((i = 1; i <= 64; i++)); do
-		ip addr add "10.0.1.$i/32" dev "$netdev" || return 1
-	done
-	truncate -s 65536 "$export_dir/load" && chmod 666 "$export_dir/load"
-}
-
-serve_variant()
-{
-	load "$1" && rpc.nfsd "$threads" || return 1
-	# By default an address has 128 connections at most.
-	[ "$1" != rdma2 ] || echo 4096:2048 >/sys/module/svcrdma2/parameters/connections
-	end_grace
-	[ "$transport" = tcp ] || listen_on "$transport"
-}
-
-unserve_variant()
-{
-	rpc.nfsd 0
-	[ "$transport" = tcp ] || unload "$transport"
+	allow_mounts && truncate -s 65536 "$export_dir/load" && chmod 666 "$export_dir/load"
 }
 
 measure_all()

@@ -5,6 +5,12 @@
 
 base_modules=${BASE_MODULES:-}
 
+stop()
+{
+	echo "FAIL $*"
+	exit 1
+}
+
 # intree_limits INLINE SLOTS CREDITS: sets the limits of in-tree's client and server
 intree_limits()
 {
@@ -35,4 +41,22 @@ load()
 		insmod "$base_modules/svcrdma2.ko" ;;
 	*)	complain "there is no variant $1" ;;
 	esac
+}
+
+# serve_variant VARIANT: loads the modules and starts nfsd
+serve_variant()
+{
+	local limit=/sys/module/svcrdma2/parameters/connections
+
+	load "$1" && rpc.nfsd 8 || return 1
+	# By default an address has 128 connections at most.
+	[ ! -e "$limit" ] || echo 4096:2048 >"$limit"
+	end_grace
+	[ "$transport" = tcp ] || listen_on "$transport"
+}
+
+unserve_variant()
+{
+	rpc.nfsd 0
+	[ "$transport" = tcp ] || unload "$transport"
 }
