@@ -195,8 +195,9 @@ fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz/run.sh
 
 # QUICK=1 measures part of the rows, MEMORY=1 only memory, TRIPS=1 only round trips, LINK=1
-# round trips and links with delay and loss. BASE=COMMIT compares with another commit,
-# SEC=krb5p measures with Kerberos.
+# round trips and links with delay and loss. CONNECTIONS=1+1000 measures only 1,000
+# connections and one beside them. BASE=COMMIT compares with another commit, SEC=krb5p
+# measures with Kerberos.
 bench:
 	BASE=$(BASE) OUT=$(OUT) SEC=$(SEC) scripts/bench.sh $(if $(QUICK),--quick) \
 		$(if $(MEMORY),--memory) $(if $(TRIPS),--trips) $(if $(LINK),--link)
@@ -253,7 +254,8 @@ help:
 ##   make check-repeat      the gate ten times, five of them beside load; RUNS=
 ##   make soak              faults and losses under load, and the longest groups
 ##   make fuzz-wire         1 million mutated messages to each end, beside a mount; ARGS=--help
-##   make bench             instructions per operation, beside in-tree and TCP; QUICK=1, BASE=, SEC=, OUT=
+##   make bench             instructions per operation, beside in-tree and TCP; QUICK=1, BASE=,
+##                          SEC=, OUT=, CONNECTIONS=1+1000 (beside 1,000 idle connections)
 ##   make flame             flame graph of a row of bench, as SVG; ROW=WRITE SIZE=4096, OUT=DIR
 ##
 ##   make kernel            only the guest's kernel, into the cache; KERNEL=

@@ -12,7 +12,9 @@
 # BASE=COMMIT also measures the modules of that commit, OUT=DIR is the folder of the report,
 # VARIANTS="intree rdma2" selects the transports. ROWS and SIZES select the operations,
 # CONNECTIONS and DEPTH the numbers of connections and of concurrent operations, MTU the
-# network device's. PROFILE=1 divides the cost among layers in all forms.
+# network device's. CONNECTIONS=1+1000 measures only the making of 1,000 connections, and
+# GETATTR over another one, alone and beside these. PROFILE=1 divides the cost among layers in
+# all forms.
 # SEC=krb5, krb5i or krb5p measures READ and WRITE of 4 KiB, 64 KiB and 1 MiB with Kerberos.
 # --quick measures a part of the rows; --smoke measures two rows as cases of make check and
 # ignores the environment. --memory measures only the memory of connections, with the kernel
@@ -49,7 +51,7 @@ base=${BASE:-}
 sec=${SEC:-}
 io_sizes="512 4096 8192 16384 32768 65536 262144 1048576"
 metadata=$metadata_rows
-connections="1 4" more_connections=''
+connections="1 4" more_connections='' crowd=''
 depth="1 8"
 variants="intree tuned tcp rdma2"
 rounds=3
@@ -60,31 +62,42 @@ kernel=${BENCH_KERNEL:-debian}
 [[ $kernel = debian* ]] || die "no kernel for the benchmark is called '$kernel': debian, debian-7.3"
 case $form in
 full)
-	more_connections="2 8" timeout=14400 profile=1 ;;
+	more_connections="2 8" crowd=1+1000 timeout=14400 profile=1 ;;
 quick)
 	io_sizes="4096 65536 1048576" connections=1 depth=1
 	metadata="GETATTR LOOKUP OPEN CREATE READDIR"
 	variants="intree rdma2" rounds=5 ;;
 smoke)
 	io_sizes=4096 metadata=GETATTR io_rows=WRITE
-	connections=1 depth=1 rounds=1
+	connections=1 crowd=1+32 depth=1 rounds=1
 	variants="intree rdma2" ;;
 esac
+if [[ ${CONNECTIONS:-} = *+* ]]; then
+	[[ $CONNECTIONS =~ ^([1-9]|1[0-6])\+([1-9][0-9]{0,2}|10[01][0-9]|102[0-4])$ ]] ||
+		die "CONNECTIONS is 1+1 to 16+1024 with idle connections, not '$CONNECTIONS'"
+	[ "$form" = full ] || [ "$form" = quick ] || die "CONNECTIONS is not for --$form"
+	form=crowd crowd=$CONNECTIONS CONNECTIONS=${CONNECTIONS%+*} profile=${PROFILE:-}
+	metadata=GETATTR io_sizes='' depth=1 more_connections='' variants="intree tcp rdma2"
+fi
 if [ -n "$sec" ]; then
 	[ "$form" = full ] || [ "$form" = quick ] || die "SEC is not for --$form"
 	form=quick variants="intree rdma2" metadata='' connections=1 depth=1 profile=${PROFILE:-}
-	io_sizes="4096 65536 1048576" more_connections=''
+	io_sizes="4096 65536 1048576" more_connections='' crowd=''
 fi
 variants=${VARIANTS:-$variants}
 [ -z "$base" ] || variants+=" base"
 metadata=${ROWS-$metadata}
 # Two rows are also measured with other numbers of connections, for a curve.
-[ -z "${CONNECTIONS:-}${ROWS+set}${SIZES+set}${DEPTH:-}" ] || more_connections=''
+[ "$form" != full ] || [ -z "${CONNECTIONS:-}${ROWS+set}${SIZES+set}${DEPTH:-}" ] ||
+	more_connections='' crowd=''
 connections=${CONNECTIONS:-$connections}
 depth=${DEPTH:-$depth}
 rounds=${ROUNDS:-$rounds}
 mtu=${MTU:-9000}
 io_sizes=${SIZES-$io_sizes}
+mem=3072
+# A connection of in-tree takes 7.3 MiB.
+[ -z "$crowd" ] || mem=$((mem + 8 * ${crowd#*+}))
 
 # one_of WORD WORDS: succeeds if WORD is one of the words
 one_of()
@@ -190,6 +203,15 @@ plan()
 	done
 	for v in ${profile:+$variants}; do
 		! one_of "$v" "intree rdma2" || cells "$v" 1 1 profile
+	done
+	# After the others, because so many connections change the caches of the allocator. Those
+	# of in-tree tuned take 36 GiB.
+	for ((round = 0; round < rounds; round++)); do
+		for v in ${crowd:+$variants}; do
+			[ "$v" = tuned ] ||
+				metadata=${ROWS-GETATTR} io_sizes=${SIZES-} \
+					cells "$v" "$crowd" 1 cost
+		done
 	done
 }
 
@@ -339,7 +361,7 @@ if [[ $form == memory || $form == trips || $form == link ]]; then
 fi
 plan >"$run/plan"
 say "$(wc -l <"$run/plan") cells"
-"$top/scripts/vm.sh" "$kernel" --icount --no-modules --bench --mem 3072 \
+"$top/scripts/vm.sh" "$kernel" --icount --no-modules --bench --mem "$mem" \
 	--timeout "$timeout" --out "$run" -- env "BASE_MODULES=$base_modules" "MTU=$mtu" "SEC=$sec" \
 	"$here/guest.sh" "$run/plan"
 rc=$?

@@ -12,6 +12,8 @@
 #	VARIANT NCONNECT DEPTH ROW BYTES OPERATIONS PASS
 #
 # VARIANT is intree, tuned, rdma2 (this checkout's transport), base, tcp or floor.
+# NCONNECT is the number of connections of the mount; 1+1000 adds 1,000 idle connections of
+# other mounts, which are a cell of their own: the row CONNECT has the cost of making one.
 # Consecutive cells with the same VARIANT, NCONNECT and PASS share a mount. PASS is cost;
 # count, with probes that count work requests and completions; or profile, with samples of
 # perf in /run/vm/VARIANT-ROW-BYTES.perf. The floor repeats with bare verbs the messages of
@@ -24,6 +26,8 @@ here=$(dirname "$0")
 . "$here/../vm/cases.sh"
 # shellcheck source=scripts/bench/variants.sh
 . "$here/variants.sh"
+# shellcheck source=scripts/bench/mounts.sh
+. "$here/mounts.sh"
 # shellcheck source=scripts/vm/realm.sh
 . "$here/../vm/realm.sh"
 
@@ -48,11 +52,14 @@ variant_up()
 		"$here/tables.py" messages "$raw" >"$messages" || stop "$1: messages"
 		return
 	fi
+	[[ $2 != *+* ]] || allow_mounts || stop "$1: addresses"
 	serve_variant "$1" || stop "$1: server"
 	# A new identity, because the server would first have to discard the state of a
 	# returning client.
 	nfs_identity "$1-$2-$RANDOM"
-	mount_nfs "$transport" 4.2 /mnt "noac,nconnect=$2${SEC:+,sec=$SEC}" || stop "$1: mount"
+	mount_nfs "$transport" 4.2 /mnt "noac,nconnect=${2%+*}${SEC:+,sec=$SEC}" ||
+		stop "$1: mount"
+	[[ $2 != *+* ]] || crowd_up "$@"
 	files=()
 	for f in /proc/self/mountstats "$device"/* \
 			/proc/sys/sunrpc/svc_rdma/rdma_stat_* "$probes" \
@@ -61,12 +68,51 @@ variant_up()
 	done
 }
 
+# clock: sets $ns to the time, and $busy to the time of the processor outside its idle task
+clock()
+{
+	local word
+
+	# The time of a task counts when it stops to run.
+	pause 0.01
+	ns=${EPOCHREALTIME/./}000
+	while read -r word _ _ _ _ _ _ busy _; do
+		[[ $word != cpu* ]] || break
+	done </proc/schedstat
+}
+
+# crowd_up VARIANT NCONNECT PASS: makes the idle connections, and measures it as the row
+# CONNECT
+crowd_up()
+{
+	local ns busy ns0 busy0 n=${2#*+} before
+
+	before=$(connections 1)
+	clock
+	ns0=$ns busy0=$busy
+	mounts connect "$n" "$most_per_mount" || stop "$1: $n connections"
+	clock
+	[ $(($(connections 1) - before)) -eq "$n" ] ||
+		stop "$1: $(connections 1) connections, not $n beside $before"
+	crowd=$(connections_served)
+	echo "@cell variant=$1 nconnect=$2 depth=1 row=CONNECT size=0 pass=$3" >>"$raw"
+	echo "@result ops=$n ns=$((ns - ns0)) busy=$((busy - busy0))" >>"$raw"
+}
+
+crowd_down()
+{
+	[ "$(connections_served)" -ge "$crowd" ] ||
+		stop "$1: $(connections_served) of $crowd connections are left"
+	mounts disconnect || stop "$1: umount"
+}
+
 # variant_down VARIANT NCONNECT PASS: undoes variant_up
 variant_down()
 {
 	if [ "$1" = floor ]; then
 		rmmod rpcrdma2_floor
 	else
+		[[ $2 != *+* ]] || crowd_down "$1"
 		umount /mnt || stop "$1: umount"
 		unserve_variant || stop "$1: unload"
 	fi

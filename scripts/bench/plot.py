@@ -22,7 +22,7 @@ def read(path):
     if not os.path.exists(path):
         return []
     with open(path, encoding='utf-8') as file:
-        return [[float(word) if re.fullmatch(r'[-+.\d]+', word) else word
+        return [[float(word) if re.fullmatch(r'-?[.\d]+', word) else word
                  for word in line.rstrip('\n').split(',')] for line in file][1:]
 
 
@@ -62,7 +62,8 @@ def draw(name, settings, *plots):
 
 def main():
     cells = read(f'{DIR}/cells.csv')
-    cost = {tuple(cell[:5]): cell[5] for cell in cells}
+    # A cell beside idle connections (1+1000) is in no plot.
+    cost = {tuple(cell[:5]): cell[5] for cell in cells if not isinstance(cell[1], str)}
 
     def by_size(row, depth, ratio):
         def points(variant):
