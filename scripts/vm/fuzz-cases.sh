@@ -117,7 +117,8 @@ flawed()
 		ok "$name: in ${said%: *}" ;;
 	*)	fail "$name: in \"${said%: *}\"" ;;
 	esac
-	kill "$peer" && wait "$peer"
+	kill "$peer" || fail "$name: the server has ended: $(tail -n 1 /tmp/flawed.log)"
+	wait "$peer"
 }
 
 # A program that did nothing must not pass.

@@ -9,6 +9,7 @@ import dataclasses
 import itertools
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -38,7 +39,7 @@ def served(kind, trigger):
         try:
             while not stop.is_set():
                 peer.connection()
-        except Exception:
+        except BaseException:       # a thread that exits has failed, too
             died.append(traceback.format_exc(limit=-1))
 
     thread = threading.Thread(target=serve, daemon=True)
@@ -61,6 +62,8 @@ def of_server(kind, cases, trigger, target, run):
 class Visit:
     """A client of a server, which replaces the command of a trigger"""
     returncode = None
+    # The visit has succeeded, or has failed, or the tester has ended it.
+    expected = 0, visitor.STOPPED, -signal.SIGTERM, -signal.SIGKILL
 
     def __init__(self, *arguments):
         ready, leads = PROCESSES.Pipe(duplex=False)
@@ -92,17 +95,19 @@ def visit(leads, kind, host, root, died, factor, environment):
     leads.send(True)
     os.environ.update(environment)
     waits.FACTOR = factor
-    with open(os.devnull, 'w', encoding='utf-8') as sys.stderr:
-        sys.exit(visitor.main(kind, host, environment['PORT'], root, died))
+    sys.stderr = open(died, 'a', encoding='utf-8')      # until the end of the process
+    sys.exit(visitor.main(kind, host, environment['PORT'], root))
 
 
 @dataclasses.dataclass
 class Visits(Trigger):
     """Clients of this kind"""
     arguments: tuple = ()
+    visits: list = dataclasses.field(default_factory=list)
 
     def run(self, output):
-        return Visit(*self.arguments, waits.FACTOR, self.environment)
+        self.visits.append(Visit(*self.arguments, waits.FACTOR, self.environment))
+        return self.visits[-1]
 
 
 def of_client(kind, cases, trigger, target, run):
@@ -111,7 +116,9 @@ def of_client(kind, cases, trigger, target, run):
         of_kind = Visits(**vars(trigger), arguments=(kind, target.host, target.root, died.name))
         results = [run(case, Server(dataclasses.replace(
             of_kind, case=case.name, port=trigger.port + next(PORTS)))) for case in cases]
-        return results, died.read()
+        ends = [visit.wait() for visit in of_kind.visits]
+        crashes = [f'a client ends with {end}' for end in ends if end not in Visit.expected]
+        return results, '; '.join([*crashes, *died.read().splitlines()])
 
 
 def judged(name, results, died, fault):

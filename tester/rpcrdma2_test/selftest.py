@@ -4,17 +4,20 @@ Tests the wire library with messages that were written by hand: vectors.txt.
 
 Each message is built here from its meaning and compared byte by byte, decoded and encoded
 again, and truncated at every byte, which the decoder has to detect. The parts of fuzzing that
-need no peer are tested too.
+need no peer are tested too, and how a run ends.
 """
 
 import contextlib
 import io
 import math
+import os
 import pathlib
 import random
 import re
+import signal
+import types
 
-from . import registry, report, rpc, settings, wire
+from . import canary, registry, report, rpc, settings, visitor, wire
 from .endpoint import PrivateData
 from .fuzz import minimise, mutate
 from .wire import Error, Option, Prop, Properties, Rpc, Segment, u32
@@ -198,13 +201,71 @@ def verdicts():
             yield f'{[r.status for r in results]} with {required} ends with {got}'
 
 
+class Ends(visitor.Visitor):
+    """A client, or a server, that uses no device and ends in a way of its own"""
+    reason = None
+
+    def __init__(self, *_):
+        pass
+
+    def visit(self, rounds):
+        if self.reason:
+            raise self.reason
+
+    def connection(self):
+        self.visit(0)
+
+    def close(self):
+        pass
+
+
+class Stops(Ends):
+    reason = visitor.Stop('a Reply is missing')
+
+
+class Crashes(Ends):
+    reason = KeyError('a fault of the tester')
+
+
+class Exits(Ends):
+    reason = SystemExit(1)
+
+
+class IsKilled(Ends):
+    def visit(self, rounds):
+        os.kill(os.getpid(), signal.SIGABRT)
+
+
+def crashes():
+    """A client or a server of the tester that crashes fails the run, whatever its cases do."""
+    case = registry.Case('a.b', (), '', None, 'server', 2, ())
+    target = types.SimpleNamespace(host='', root=b'')
+
+    def passes(_, talk):
+        talk.run()
+        talk.process.wait(60)
+        return report.Result(case, report.PASSED)
+
+    for kind, why in ((Ends, ''), (Stops, ''), (Crashes, 'KeyError'), (Exits, 'ends with 1'),
+                      (IsKilled, f'ends with {-signal.SIGABRT}')):
+        of_it = canary.of_client(kind, [case], canary.Trigger('', 0, '', ''), target, passes)
+        got = canary.judged('', *of_it, None)
+        if why not in of_it[1] or got.status != (report.FAILED if why else report.PASSED):
+            yield f'a client, {kind.__name__}: {got}'
+    for kind in (Crashes, Exits):
+        with canary.served(kind, None) as died:
+            pass
+        if type(kind.reason).__name__ not in ' '.join(died):
+            yield f'a server, {kind.__name__}: {died}'
+
+
 def main_module():
     from . import main as module        # which imports this module
     return module
 
 
 def main():
-    found = [*faults(), *fuzzing(), *texts(), *verdicts()]
+    found = [*faults(), *fuzzing(), *texts(), *verdicts(), *crashes()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')
