@@ -52,32 +52,7 @@ tap()
 	new=$(mktemp "$names.XXXXXX")
 	say "$1: begins" 2>&3
 	{ run_job "$1" 2>&1; echo "ended $?"; } |
-		awk -v job="$1" -v plan="$plan" -v names="$new" '
-	function name(line) {
-		sub(/^(not )?ok /, "", line)
-		sub(/ # SKIP$/, "", line)
-		gsub(/[0-9]+([.][0-9]+)?/, "N", line)
-		print line >names
-	}
-	/^ended [0-9]+$/ { rc = $2; next }
-	/^ok / { cases++ }
-	sub(/^FAIL /, "not ok ") { cases++; failed++ }
-	sub(/^skip /, "ok ") { cases++; $0 = $0 " # SKIP" }
-	/^(not )?ok / { name($0) }
-	/^((not )?ok |#)/ { print; next }
-	{ said[++lines] = $0 }
-	END {
-		if ((rc || !cases) && !failed++)
-			printf "not ok %s: ended with %d%s\n", job, rc,
-				cases++ ? "" : ", no result"
-		else if (plan != "?" && plan != cases && !failed++)
-			printf "not ok %s: %d cases, the plan has %s\n", job,
-				cases++, plan == "" ? "no line for it" : plan
-		for (i = lines > 60 ? lines - 59 : 1; failed && i <= lines; i++)
-			print "# " said[i]
-		print "1.." cases
-		exit failed > 0
-	}' || rc=1
+		awk -v job="$1" -v plan="$plan" -v names="$new" -f scripts/tap.awk || rc=1
 	LC_ALL=C sort -o "$new" "$new"
 	[ ! -e "$names" ] || diff "$names" "$new" |
 		sed -n 's/^< /# not there any more: /p; s/^> /# new: /p'
@@ -224,10 +199,10 @@ run prepare || exit 1
 mapfile -t queue < <(list | sort -s -k1,1nr | sed 's/.* //')
 [ "${#queue[@]}" -eq 0 ] || run_queue "${queue[@]}" || rc=1
 
-passed=$(results '^ok ' | grep -vc ' # SKIP$')
+passed=$(results '^ok ' | grep -vc ' # SKIP ')
 failed=$(results '^not ok ' | wc -l)
-skipped=$(results '^ok .* # SKIP$' | wc -l)
-results '^not ok | # SKIP$'
+skipped=$(results '^ok .* # SKIP ' | wc -l)
+results '^not ok | # SKIP '
 # All verdicts without numbers: two runs of one commit have the same digest.
 verdicts=${VERDICTS:-$work/verdicts}
 results '^(not )?ok ' | sed -E 's/[0-9]+([.][0-9]+)?/N/g' | LC_ALL=C sort >"$verdicts"

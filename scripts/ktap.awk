@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Converts KTAP to one line per case, "ok GROUP SUITE: CASE", with FAIL or skip instead of
-# ok. GROUP is a variable of the command line. In KTAP a result after deeper results is
+# ok, and "# REASON" behind a skipped case. GROUP is a variable of the command line. In KTAP a result after deeper results is
 # their summary; all other results are cases. Each parameter of a parameterized case counts
 # as a case.
 
@@ -16,7 +16,7 @@
 	sub(/^ *(not )?ok [0-9]+ (- )?/, "", text)
 	word = "ok"
 	if ($0 ~ /^ *not ok/) word = "FAIL"
-	else if (sub(/ *# SKIP.*/, "", text)) word = "skip"
+	else if (sub(/ *# SKIP */, " # ", text)) word = "skip"
 	if (depth > 4) text = inner ": " text
 	print word " " group " " suite ": " text
 }

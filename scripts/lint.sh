@@ -46,7 +46,7 @@ report()
 have()
 {
 	command -v "$1" >/dev/null 2>&1 && return 0
-	echo "skip lint: $2 ($1 is not installed)"
+	echo "skip lint: $2 # $1 is not installed"
 	return 1
 }
 
@@ -208,7 +208,7 @@ if [ -n "$source_tree" ] && have perl checkpatch; then
 		>"$work/kdoc" 2>&1
 	report "kernel-doc" "$work/kdoc" $?
 else
-	echo "skip lint: checkpatch and kernel-doc (no kernel source in the cache)"
+	echo "skip lint: checkpatch and kernel-doc # no kernel source in the cache"
 fi
 
 if have codespell "spelling"; then

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Tests the tool rdma2 (utils/rdma2) on machines that consist of files, without a kernel.
+Tests the tool rdma2 (utils/rdma2) on machines that consist of files, without a kernel; and the
+form in which check.sh prints results.
 
         tool_test.py [TOOL]
 """
@@ -423,6 +424,50 @@ class Documents(unittest.TestCase):
             missing = [name for name in sorted(set(names))
                        if not name.startswith('_') and f'``{name}``' not in guide]
             self.assertEqual(missing, [], module)
+
+
+class Jobs(unittest.TestCase):
+    """The output of a job of check.sh, as TAP"""
+
+    def tap(self, *lines, plan='?', status=0):
+        """Returns whether the job has failed, and its results."""
+        with tempfile.NamedTemporaryFile('r') as names:
+            ran = subprocess.run(
+                ['awk', '-v', 'job=a/job', '-v', f'plan={plan}', '-v', f'names={names.name}', '-f',
+                 f'{HERE}/tap.awk'], input='\n'.join([*lines, f'ended {status}\n']),
+                capture_output=True, text=True)
+            self.names = names.read().split('\n')[:-1]
+        return ran.returncode != 0, ran.stdout.split('\n')[:-1]
+
+    def test_cases_that_pass(self):
+        self.assertEqual(self.tap('ok one in 3.5 s', 'a line', 'ok two', plan=2),
+                         (False, ['ok one in 3.5 s', 'ok two', '1..2']))
+        self.assertEqual(self.names, ['one in N s', 'two'])
+
+    def test_a_case_that_fails(self):
+        self.assertEqual(self.tap('FAIL one: why', 'a line', status=1),
+                         (True, ['not ok one: why', '# a line', '1..1']))
+
+    def test_a_skipped_case_has_a_reason(self):
+        self.assertEqual(self.tap('skip one # no tool 7'),
+                         (False, ['ok one # SKIP no tool 7', '1..1']))
+        self.assertEqual(self.names, ['one'])
+        for line in 'skip one', 'skip one: no tool', 'skip one # ', 'skip one #':
+            failed, (first, _) = self.tap(line)
+            self.assertTrue(failed, line)
+            self.assertRegex(first, '^not ok one.*: skipped without a reason$')
+
+    def test_a_job_that_ends_early(self):
+        for lines, words in (['ok one'], {'status': 1}), ([], {}), (['ok one'], {'plan': 2}):
+            failed, results = self.tap(*lines, **words)
+            self.assertTrue(failed, results)
+            self.assertIn('not ok a/job: ', '\n'.join(results))
+
+    def test_a_skipped_case_of_ktap(self):
+        ran = subprocess.run(['awk', '-v', 'group=kunit', '-f', f'{HERE}/ktap.awk'], text=True,
+                             capture_output=True, input='    # Subtest: sq\n'
+                             '    ok 1 first # SKIP no device\n    ok 2 second\n')
+        self.assertEqual(ran.stdout, 'skip kunit sq: first # no device\nok kunit sq: second\n')
 
 
 if __name__ == '__main__':

@@ -123,7 +123,7 @@ need_cross_compiler()
 {
 	if [ -n "$(missing_packages "${@:2}")" ] && [ -z "$(missing_packages gcc-multilib)" ]
 	then
-		echo "skip $1: gcc-multilib is installed, which apt would remove for the cross compiler"
+		echo "skip $1 # gcc-multilib is installed, which apt would remove for the cross compiler"
 		return 1
 	fi
 	need_packages "${@:2}"

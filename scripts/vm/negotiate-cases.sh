@@ -176,7 +176,7 @@ real_servers()
 		umount /mnt.20050
 		same "$name: version 1 by ERR_VERS" "$(actions 20050) $(settled 20050)" "ERR_VERS>version_1 1"
 	else
-		echo "skip no in-tree server beside svcrdma2 in this kernel"
+		echo "skip C-101 the in-tree server # this kernel has none beside svcrdma2"
 	fi
 	name="S29 svcrdma2"
 	check "$name: mount" peer_mount "$port" &&

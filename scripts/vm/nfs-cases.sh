@@ -559,7 +559,7 @@ group_disconnect()
 	local side before taken name number=50 n was begun took
 
 	if [ ! -d /sys/kernel/debug/fail_sunrpc ]; then
-		echo "skip no fault injection in this kernel"
+		echo "skip disconnects # no fault injection in this kernel"
 		return
 	fi
 	nfs_up "$proto" || { fail "server"; return; }

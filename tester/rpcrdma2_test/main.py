@@ -118,6 +118,8 @@ def run(case, talk):
         case.function(talk)
     except registry.NotApplicable as reason:
         status, why = report.NOT_APPLICABLE, reason
+        if not str(why):
+            status, why = report.FAILED, 'not applicable without a reason'
     except (registry.Failure, Lost, OSError, rpc.RpcError, wire.WireError) as reason:
         where = traceback.extract_tb(reason.__traceback__)
         line = next((f.lineno for f in where if '/cases/' in f.filename), 0)

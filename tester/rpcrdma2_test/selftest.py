@@ -201,6 +201,17 @@ def verdicts():
             yield f'{[r.status for r in results]} with {required} ends with {got}'
 
 
+def reasons():
+    """A case that is not applicable without a reason fails."""
+    talk = types.SimpleNamespace(clean_up=lambda: None, close=lambda: None)
+    for why, status in (('a device', report.NOT_APPLICABLE), ('', report.FAILED)):
+        def skips(_, why=why):
+            raise registry.NotApplicable(why)
+        got = main_module().run(registry.Case('a.b', (), '', skips, 'client', 2, ()), talk)
+        if got.status != status:
+            yield f'not applicable because of {why!r}: {got.status}'
+
+
 class Ends(visitor.Visitor):
     """A client, or a server, that uses no device and ends in a way of its own"""
     reason = None
@@ -265,7 +276,7 @@ def main_module():
 
 
 def main():
-    found = [*faults(), *fuzzing(), *texts(), *verdicts(), *crashes()]
+    found = [*faults(), *fuzzing(), *texts(), *verdicts(), *reasons(), *crashes()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')
