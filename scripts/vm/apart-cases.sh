@@ -61,7 +61,7 @@ apart_recall()
 
 	check "$name: mount" mount_nfs rdma2 "$1" /mnt "sec=$2" || return
 	# Not by check, whose subshell would keep the file's name
-	tries 30 1 apart_is_delegated "$1" && ok "$name: a delegation" ||
+	await apart_is_delegated "$1" && ok "$name: a delegation" ||
 		fail "$name: no delegation"
 	check "$name: the delegation is recalled" on_server \
 		"echo new | timeout 8 tee $export_dir/$apart_file"

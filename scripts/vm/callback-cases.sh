@@ -124,7 +124,7 @@ within()
 # The Reply to a client's next renewal reports that the callback path is down.
 callback_path_up()
 {
-	tries 30 1 callback_paths_up ||
+	await callback_paths_up ||
 		complain "$(grep state /proc/fs/nfsd/clients/*/info)"
 }
 
@@ -383,7 +383,7 @@ callbacks_at_restart()
 
 unused()
 {
-	tries 50 0.1 grep -qx 0 /sys/module/xprtrdma2/refcnt
+	await grep -qx 0 /sys/module/xprtrdma2/refcnt
 }
 
 umount_cut_off()

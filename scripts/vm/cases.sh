@@ -272,37 +272,38 @@ pause()
 	return 0
 }
 
-# tries NUMBER PAUSE COMMAND...: runs the command until it succeeds, at most NUMBER times,
-# with PAUSE seconds between two attempts
-tries()
-{
-	local try
-
-	for ((try = 0; try < $1; try++)); do
-		"${@:3}" && return
-		pause "$2"
-	done
-	return 1
-}
-
 # await COMMAND...: runs the command until it succeeds, at most 600 times. The pauses alone are
 # a minute; the time of slow commands is added to them, so this is no bound on a time.
 await()
 {
-	tries 600 0.1 "$@"
+	local i
+
+	for i in {1..600}; do
+		"$@" && return
+		pause 0.1
+	done
+	return 1
+}
+
+# uptime: sets $now to the time since the guest's boot, in hundredths of a second
+uptime()
+{
+	read -r now _ </proc/uptime
+	now=$((10#${now/.}))
 }
 
 # happens_in SECONDS COMMAND...: runs the command until it succeeds, for cases that something
-# happens in this time of the guest's clock. The last attempt begins after this time, and up to
-# two seconds after it: the clock counts whole seconds, and an attempt or a pause may be under
-# way at its end.
+# happens in this time of the guest. The last attempt is the first one that begins behind this
+# time, by no more than an attempt and a pause of 0.1 s.
 happens_in()
 {
-	local last=$((SECONDS + 1 + $1))
+	local now end
 
-	until "${@:2}"; do
-		[ "$SECONDS" -lt "$last" ] || { "${@:2}"; return; }
-		pause 0.2
+	uptime
+	end=$((now + 100 * $1))
+	until uptime && "${@:2}"; do
+		[ "$now" -lt "$end" ] || return 1
+		pause 0.1
 	done
 }
 

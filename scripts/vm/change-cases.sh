@@ -156,7 +156,7 @@ thresholds_of()
 forget_server()
 {
 	rmmod xprtrdma2 && modprobe xprtrdma2 || return 1
-	tries 50 0.1 eval "! grep -qE 'state=(up|closing) ' /proc/net/rpc/svcrdma2" ||
+	await eval "! grep -qE 'state=(up|closing) ' /proc/net/rpc/svcrdma2" ||
 		complain "$(cat /proc/net/rpc/svcrdma2)"
 }
 

@@ -158,8 +158,8 @@ echo_run_begins()
 # echo_goes_on: waits until more RPCs of both directions have succeeded
 echo_goes_on()
 {
-	tries 150 0.1 have_come $(($(come forward) + steps)) $(($(come backward) + steps)) ||
-		complain "not after 15 s: $(cat "$echo_folder/result")"
+	await have_come $(($(come forward) + steps)) $(($(come backward) + steps)) ||
+		complain "not after 600 attempts: $(cat "$echo_folder/result")"
 }
 
 have_come()

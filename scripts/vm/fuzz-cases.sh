@@ -129,6 +129,28 @@ idle_programs()
 	! "$load_sh" /mnt "$export_dir" 0 1 2>&1
 }
 
+# is_past_time HUNDREDTHS: succeeds from this time of the guest on
+is_past_time()
+{
+	local now
+
+	uptime
+	[ "$now" -ge "$1" ]
+}
+
+# The bounds of other cases: an event in time, one that is late, and one that never happens
+time_is_bounded()
+{
+	local now
+
+	uptime
+	happens_in 2 is_past_time $((now + 150)) || complain "an event in time" || return
+	uptime
+	! happens_in 2 is_past_time $((now + 280)) || complain "a late event" || return
+	! is_past_time $((now + 280)) || complain "the end of a bound is late" || return
+	! await false
+}
+
 # Corrupts the server's file, in the header of a block or in the middle of one; the load has
 # to detect it.
 wrong_bytes()
@@ -158,4 +180,5 @@ group_flawed()
 		--check '! rm /tmp/flaw 2>/dev/null'
 	CASES=none check "programs without an effect fail" idle_programs
 	check "the load detects wrong bytes" wrong_bytes
+	check "an event that is late, or never happens, fails" time_is_bounded
 }

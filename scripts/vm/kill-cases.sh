@@ -29,7 +29,7 @@ shown()
 # only after that.
 no_client()
 {
-	tries 60 1 eval "! grep -q '^v' /proc/fs/nfsfs/servers" ||
+	await eval "! grep -q '^v' /proc/fs/nfsfs/servers" ||
 		complain "$(cat /proc/fs/nfsfs/servers)"
 }
 

@@ -577,7 +577,7 @@ captured()
 
 	dumpcap -q -i "$netdev" -B 64 -w "$file" 2>/tmp/dumpcap &
 	dumpcap=$!
-	tries 100 0.1 [ -s "$file" ]
+	await [ -s "$file" ]
 	check "$label: session" session "$2"
 	sleep 0.5
 	kill -INT "$dumpcap"

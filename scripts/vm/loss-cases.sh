@@ -58,8 +58,8 @@ transfers_go_on()
 	local first again
 
 	read -r first again < <(transfers)
-	tries 300 0.2 has_transferred $((first + $1)) ||
-		complain "no transfer ends within a minute"
+	await has_transferred $((first + $1)) ||
+		complain "no transfer ends"
 }
 
 has_transferred()

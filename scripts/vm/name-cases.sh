@@ -174,7 +174,7 @@ no_transport()
 # until_traced PATTERN COUNT: waits until the trace has COUNT matching events
 until_traced()
 {
-	tries 300 0.1 is_traced "$@" ||
+	await is_traced "$@" ||
 		complain "$(grep svc2_event /sys/kernel/tracing/trace | tail -n 5)"
 }
 

@@ -97,12 +97,12 @@ unsendable()
 	# too long for any Receive
 	setxattr /mnt/x0 30000 >/tmp/xattr.0 &
 	first=$!
-	tries 150 0.2 are_tasks SETXATTR 1 || why+=", itself does not wait"
+	await are_tasks SETXATTR 1 || why+=", itself does not wait"
 	for i in 1 2 3 4 5; do
 		timeout -s KILL 60 chmod 755 "/mnt/x$i" 2>"/tmp/chmod.$i" &
 		pids+=($!)
 	done
-	tries 150 0.2 are_tasks SETATTR 5 || why+=", the others do not wait"
+	await are_tasks SETATTR 5 || why+=", the others do not wait"
 	rpc.nfsd "$nfsd_threads" && end_grace
 	listen_on rdma2
 	n=0
@@ -145,7 +145,7 @@ few_regions()
 	n=$(dmesg | grep -c 'xprtrdma2: RPCs to server .* wait: one needs 3 memory regions, .* no more than 2')
 	same "$name: one line of the log has the reason" "$n" 1
 	no_fault fail_mr
-	tries 30 0.1 have_ended "$pid" ||
+	happens_in 3 have_ended "$pid" ||
 		fail "$name: the RPC still waits 3 s after regions are available"
 	wait "$pid"
 	without "$name: then the RPC continues" "$(cat /tmp/xattr.1)"
@@ -232,10 +232,9 @@ entries_come_back()
 	done
 	sleep 0.5
 	fault fail_send_max 52
-	tries 100 0.1 have_ended "${pids[@]}"
-	no_fault fail_send_max
-	have_ended "${pids[@]}" && ok "$name: the READ finds entries" ||
+	happens_in 10 have_ended "${pids[@]}" && ok "$name: the READ finds entries" ||
 		fail "$name: the READ waits for entries"
+	no_fault fail_send_max
 	kill -9 "${pids[@]}" 2>/dev/null
 	umount -f /mnt 2>/dev/null
 	wait "${pids[@]}"

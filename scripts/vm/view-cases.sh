@@ -144,7 +144,7 @@ view_of_mount()
 
 	before=$(counters)
 	rpc.nfsd 0
-	tries 30 0.1 eval '[ "$(value $client_view "peer=$addr4:$port" state)" != up ]'
+	await eval '[ "$(value $client_view "peer=$addr4:$port" state)" != up ]'
 	is "the server stops: the client's view" $client_view \
 		"peer=$addr4:$port" ended=peer
 	is "the server stops: the server's" $server_view "state=ended" \
