@@ -143,7 +143,7 @@ cases_of()
 
 # These groups use the guest's own clock (see vm.sh), so load of the host causes no timeout.
 timed=(files kerberos kerberos-calls kerberos-callbacks kerberos-users kerberos-svcgssd
-	kerberos-load kerberos-intree devices names bounds-payload counters cycle
+	kerberos-load kerberos-intree devices names bounds-payload bounds crowd flood counters cycle
 	conformance flawed kill-peer negotiate negotiate-hour moves storms view tool hostile
 	siw inuse both properties resize callbacks-siw callbacks-4.1 callbacks-4.2
 	callbacks-busy callbacks-umount callbacks-two callbacks-many-4.1 callbacks-many-4.2

@@ -42,48 +42,84 @@ crowd_total()
 		sed -n "s/^$2=//p" | awk '{ n += $1 } END { print n + 0 }'
 }
 
-# latencies FOLDER SECONDS FILE FILE: writes latencies in microseconds into the files, one
-# per line: of GETATTR into the first, of a WRITE of 1 MiB into the second
-latencies()
+# operations FOLDER GETATTRS WRITES: sends as many GETATTRs, and WRITEs of 1 MiB
+operations()
 {
-	perl -MTime::HiRes=time,sleep -MFcntl=:DEFAULT,O_DIRECT -e '
-		my ($dir, $seconds, $getattr, $write) = @ARGV;
-		my ($end, $bytes) = (time + $seconds, pack("N*", 1 .. 262144));
+	perl -MFcntl=:DEFAULT,O_DIRECT -e '
+		my ($dir, $getattrs, $writes) = @ARGV;
+		my $bytes = pack("N*", 1 .. 262144);
+		for (1 .. $getattrs) {
+			stat("$dir/.") or die $!;
+		}
+		exit if !$writes;
 		sysopen(my $file, "$dir/beside", O_WRONLY | O_CREAT | O_DIRECT) or die $!;
-		open(my $g, ">", $getattr); open(my $w, ">", $write);
-		while (time < $end) {
-			for (1 .. 5) {
-				my $at = time;
-				stat("$dir/.") or die $!;
-				printf $g "%d\n", 1e6 * (time - $at);
-				sleep(0.01);
-			}
+		for (1 .. $writes) {
 			sysseek($file, 0, 0);
-			my $at = time;
 			syswrite($file, $bytes) == length($bytes) or die $!;
-			printf $w "%d\n", 1e6 * (time - $at);
-			sleep(0.01);
 		}' "$@"
 }
 
-# median FILE...: prints the median of all lines
-median()
+# turns ADDRESS: looks in the trace for the Calls of this client. An RPC begins when its
+# connection is queued for a thread, and a WRITE is queued again when its RDMA Reads are
+# done. Prints the number of Replies to other RPCs, and the most work items of other
+# connections that threads took between the beginning of one and its Reply; the number of
+# Replies to WRITEs, and the most work items of others while one was queued; and the longest
+# time of an RPC, in ms.
+turns()
 {
-	sort -n "$@" | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : 0 }'
+	awk -v client=" client=$1:" '
+		!index($0, client) { others += /: svc_xprt_dequeue:/; next }
+		{ match($0, /[0-9]+\.[0-9]+: svc_/); time = substr($0, RSTART) + 0 }
+		/: svc_xprt_enqueue:.*DATA/ && !/BUSY/ && !queued {
+			queued = 1
+			before = others
+			if (!begun) { begun = time; first = others; steps = ahead = 0 }
+		}
+		/: svc_xprt_dequeue:/ && queued {
+			queued = 0
+			steps++
+			if (others - before > ahead) ahead = others - before
+		}
+		/: svc_send:/ && begun {
+			kind = steps > 1
+			n = kind ? ahead : others - first
+			replies[kind]++
+			if (n > most[kind]) most[kind] = n
+			if (time - begun > longest) longest = time - begun
+			begun = queued = 0
+		}
+		END { print replies[0] + 0, most[0] + 0, replies[1] + 0, most[1] + 0,
+			int(longest * 1000) }' /sys/kernel/tracing/trace
 }
 
-# no_slower NAME CALM HOSTILE: compares the medians of two files of latencies, or patterns
-# of such files; the second one may be $times (default 3) times the first one
-# shellcheck disable=SC2086 # patterns
-no_slower()
+# served NAME ADDRESS OTHERS COMMAND...: cases that the RPCs of a mount from this address take
+# their turn beside OTHERS connections and listeners, while the command uses the mount. The RPC
+# layer queues each connection once: a Call waits for one work item of each, and its Reply for
+# what the other threads begin meanwhile. The time is the guest's, in which only waits
+# count.
+served()
 {
-	local name=$1 was now
+	local at=/sys/kernel/tracing event lost gets between puts ahead longest
+	local events=(svc_xprt_enqueue svc_xprt_dequeue svc_send)
 
-	was=$(median $2) now=$(median $3)
-	[ "$was" -gt 0 ] && [ "$now" -gt 0 ] && [ "$now" -le $((${times:-3} * was)) ] &&
-		ok "$name: median $now us, without them $was us ($(
-			cat $3 | wc -l) and $(cat $2 | wc -l))" ||
-		fail "$name: median $now us, without them $was us"
+	echo >$at/trace
+	for event in "${events[@]}"; do
+		echo 1 >"$at/events/sunrpc/$event/enable"
+	done
+	"${@:4}" || fail "a mount $1"
+	for event in "${events[@]}"; do
+		echo 0 >"$at/events/sunrpc/$event/enable"
+	done
+	lost=$(awk '/^overrun:/ { n += $2 } END { print n }' $at/per_cpu/cpu*/stats)
+	[ "$lost" -eq 0 ] || fail "the trace has lost $lost events"
+	read -r gets between puts ahead longest < <(turns "$2")
+	[ "$gets" -ge 100 ] && [ "$between" -le $(($3 + nfsd_threads)) ] &&
+		ok "GETATTR $1: $gets Replies, each after at most $between others" ||
+		fail "GETATTR $1: $gets Replies, one after $between others"
+	[ "$puts" -ge 20 ] && [ "$ahead" -le "$3" ] &&
+		ok "WRITE of 1 MiB $1: $puts Replies, each step after at most $ahead others" ||
+		fail "WRITE of 1 MiB $1: $puts Replies, a step after $ahead others"
+	bounded "the longest RPC $1: $longest ms of the guest" "$longest" 0 999
 }
 
 # transfers_of WORD...: prints the number that follows these words in the server's transfers
@@ -145,19 +181,20 @@ crowd_memory()
 		$(((most >> 11) + crowd_size * each))
 }
 
-# while_crowded SECONDS FILE FILE: measures latencies, and the minimum of available memory
-# meanwhile
+# while_crowded FOLDER SECONDS: uses a mount for so long, and measures the minimum of available
+# memory meanwhile
 while_crowded()
 {
-	local now
+	local free now end
 
-	latencies /mnt "$@" &
-	while kill -0 $! 2>/dev/null; do
-		now=$(available)
-		[ "$now" -ge "$mem_least" ] || mem_least=$now
-		sleep 0.5
+	uptime
+	end=$((now + 100 * $2))
+	while uptime && [ "$now" -lt "$end" ]; do
+		operations "$1" 5 1 || return
+		free=$(available)
+		[ "$free" -ge "$mem_least" ] || mem_least=$free
+		pause 0.3
 	done
-	wait $!
 }
 
 crowd_ends_service()
@@ -304,30 +341,22 @@ bounds_upcall()
 # their address.
 bounds_replies()
 {
-	local d before crowd least mem
+	local before crowd mem mem_least
 
-	d=$(mktemp -d)
-	latencies /mnt2 1 "$d/g" "$d/w"
-	latencies /mnt2 3 "$d/calm-g1" "$d/calm-w1"
 	set_parameter transfer_memory 16384
-	mem=$(available)
+	mem=$(available) mem_least=$mem
 	before=$(counters)
 	crowd_up "$crowd_size" hoard || return
 	holds "S46 Replies that $crowd_size connections do not take: half of the memory" 6 8
-	latencies /mnt2 8 "$d/crowd-g" "$d/crowd-w" || fail "a mount at the same time"
-	least=$(available)
+	served "beside them" "[$addr6]" $((crowd_size + 2)) while_crowded /mnt2 8
 	holds "the memory in use does not grow" 6 8
-	echo "# $((mem - least)) KiB less memory, the peers' queue pairs among it"
+	echo "# $((mem - mem_least)) KiB less memory, the peers' queue pairs among it"
 	crowd_down
 	risen "$before"
 	expect "Calls waited before their execution" \
 		"s_transfer_waits >= $((crowd_size * 8)) && s_stalls == 0"
 	holds "their memory is free again" 0 0
-	latencies /mnt2 3 "$d/calm-g2" "$d/calm-w2"
-	no_slower "GETATTR beside them" "$d/calm-g?" "$d/crowd-g"
-	no_slower "WRITE of 1 MiB at the same time" "$d/calm-w?" "$d/crowd-w"
 	set_parameter transfer_memory 0
-	rm -rf "$d"
 }
 
 # send_memory: prints the memory of the send contexts on this end's connection
@@ -364,47 +393,47 @@ bounds_contexts()
 }
 
 # flooded MANNER OPERATION: two connections of another address keep all their credits in use
-# with this operation. The guest has one processor, which also transmits all packets, and
-# gives the mount a third of it; no operation waits until a flood has ended.
+# with this operation; none of the mount's waits for more than a turn of each
 flooded()
 {
-	local crowd name="with two floods of $2" times=12 worst
+	local crowd before
 
+	before=$(counters)
 	crowd_up 2 "$1" || return
-	latencies /mnt 3 "$d/$1-g" "$d/$1-w" || fail "a mount $name"
+	served "with two floods of $2" "[$addr6]" 2 operations /mnt 100 20
+	# of the floods, and some hundred of the mount
+	await have_risen "$before" 2500 s_replies
 	crowd_down
 	[ "$(crowd_total "$1" most)" -ge 48 ] && [ "$(crowd_total "$1" replies)" -ge 2000 ] &&
 		ok "$(crowd_total "$1" replies) of $2, $(crowd_total "$1" most) at a time" ||
 		fail "no flood of $2: $(grep "^$1 " /tmp/crowds)"
-	no_slower "GETATTR $name" "$d/calm-g" "$d/$1-g"
-	no_slower "WRITE of 1 MiB $name" "$d/calm-w" "$d/$1-w"
-	worst=$(sort -n "$d/$1-g" "$d/$1-w" | tail -n 1)
-	bounded "the longest operation $name: $worst us" "$worst" 1 999999
 }
 
-# measured_mount: a mount for measurements, with the folder $d for the results
-measured_mount()
+# crowds_up: a server for hostile connections, and room for the trace, which is then no
+# memory of theirs
+crowds_up()
 {
 	nfs_up rdma2 || { fail "server"; return 1; }
-	d=$(mktemp -d)
 	: >/tmp/crowds
 	modprobe -qa ib_uverbs rdma_ucm
+	echo 16384 >/sys/kernel/tracing/buffer_size_kb
+}
+
+# beside_mount: and a mount of another address than theirs
+beside_mount()
+{
+	crowds_up || return
 	mount_nfs rdma26 4.2 /mnt noac || { fail "mount"; return 1; }
 }
 
 group_flood()
 {
-	local d
-
-	measured_mount || return
+	beside_mount || return
 	head -c 1048576 /dev/urandom >"$export_dir/hoard"
-	latencies /mnt 1 "$d/g" "$d/w"
-	latencies /mnt 3 "$d/calm-g" "$d/calm-w"
 	flooded flood NULL
 	flooded drain READ
 	check "the mount's data are correct" \
 		cmp /mnt/beside <(perl -e 'print pack("N*", 1 .. 262144)')
-	rm -rf "$d" "${export_dir:?}"/*
 }
 
 # has_connections NUMBER: checks the connections of all addresses
@@ -478,9 +507,7 @@ never_accepted()
 
 bounds_up()
 {
-	nfs_up rdma2 || { fail "server"; return 1; }
-	: >/tmp/crowds
-	modprobe -qa ib_uverbs rdma_ucm
+	crowds_up || return
 	mkdir -p /mnt2
 	mount_nfs rdma2 3 /mnt noac,nolock && mount_nfs rdma26 3 /mnt2 noac,nolock ||
 		{ fail "mount"; return 1; }
@@ -498,10 +525,9 @@ group_bounds()
 	bounds_threads
 	bounds_upcall
 	bounds_contexts
-	rm -rf "${export_dir:?}"/*
 }
 
-# The cases of the group bounds that do not measure time
+# The cases of the group bounds that are not about turns
 group_bounds-payload()
 {
 	local crowd half
@@ -511,39 +537,33 @@ group_bounds-payload()
 	half_down
 	bounds_payload
 	bounds_upcall
-	rm -rf "${export_dir:?}"/*
 }
 
 group_crowd()
 {
-	local d before crowd mem_before mem_least
+	local before crowd mem_before mem_least
 
-	measured_mount || return
-	latencies /mnt 1 "$d/g" "$d/w"
-	latencies /mnt 4 "$d/calm-g1" "$d/calm-w1"
+	beside_mount || return
 	# The interpreter of the program is no memory of a connection.
 	crowd_up 0 >/tmp/up || { cat /tmp/up; return; }
 	mem_before=$(available) mem_least=$mem_before
 	crowd_down
 	before=$(counters)
 	crowd_up || return
-	while_crowded 23 "$d/crowd-g1" "$d/crowd-w1" || fail "a mount at the same time"
+	served "with $crowd_size hostile connections" "[$addr6]" $((crowd_size + 1)) \
+		while_crowded /mnt 23
 	cat $transfers | sed 's/^/# /'
 	crowd_down
 	ended_for "hostile connections" "$server_view" peer
 	risen "$before"
 	echo "# waits: ${rose[s_transfer_waits]:-0} for pages, ${rose[s_sq_waits]} for Send Queue entries; ${rose[s_stalls]} stalls, ${rose[s_overdue]} overdue"
-	latencies /mnt 4 "$d/calm-g2" "$d/calm-w2"
 	crowd_up || return
-	while_crowded 5 "$d/crowd-g2" "$d/crowd-w2" || fail "a mount at the same time"
+	while_crowded /mnt 5 || fail "a mount beside the second crowd"
 	crowd_ends_service
 	crowd_down
 	nfsd_up
-	no_slower "GETATTR with $crowd_size hostile connections" "$d/calm-g?" "$d/crowd-g?"
-	no_slower "WRITE of 1 MiB at the same time" "$d/calm-w?" "$d/crowd-w?"
 	check "the mount's data are correct" \
 		cmp /mnt/beside <(perl -e 'print pack("N*", 1 .. 262144)')
 	crowd_happened
 	crowd_memory
-	rm -rf "$d" "$export_dir/beside"
 }
