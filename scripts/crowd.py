@@ -21,7 +21,7 @@ reconnect when they are lost:
     flood     uses all granted credits for NULL Calls
     drain     the same with READs of 64 KiB of that file
     half      sends a connection request and never confirms the connection
-    hold      sends nothing, and does not reconnect
+    hold      sends nothing, and does not reconnect; after a refusal no further one connects
 
 The program prints "ready" when all connections are established and have sent their first
 messages. On SIGTERM it prints a line for each manner with the counts of its connections, and
@@ -214,6 +214,8 @@ for which, handler in ((signal.SIGTERM, report), (signal.SIGUSR1, stay_alone)):
     signal.siginterrupt(which, False)           # a connection request waits on
 for one in peers:
     one.establish()
+    if alone and one.did['refused']:
+        break
 print('ready', flush=True)
 while True:
     for found, _ in poller.poll(None if manners == ['hold'] else 20):

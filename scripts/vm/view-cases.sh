@@ -209,7 +209,9 @@ held_and_seen()
 	await grep -q "$2" $server_view
 }
 
-# The minimum of the memory limit is 64 pages, of which each silent peer takes some.
+# The minimum of the memory limit is 64 pages, of which each silent peer takes some. The first
+# one that is refused is the last one: of ten refusals within 5 s the kernel logs no further one,
+# as of any message of one place, and each of the next two cases needs the line on its own.
 view_of_shortage()
 {
 	local held=() name="the limit of memory is reached"
@@ -218,6 +220,7 @@ view_of_shortage()
 	log_of true
 	hold "$addr4" 16
 	await grep -q state=refused $server_view
+	same "$name: one peer is refused" "$(dmesg | grep -c 'svcrdma2: .* is refused')" 1
 	is "$name: the view" $server_view state=refused error=12
 	reads "memory for Receives"
 	let_go
