@@ -92,20 +92,29 @@ losses()
 	echo "# $name: $times times, ${rose[c_connects]:-} connections, ended:$(reasons)"
 }
 
-# disconnected SIDE NUMBER: sunrpc's fault injection disconnects this many times
+# The counter of each end for the reason, when sunrpc's fault injection disconnects a side
+declare -A faults_at=([client]="c_ended_INJECTED s_ended_PEER"
+	[server]="c_ended_PEER s_ended_ENDED")
+
+# disconnected SIDE NUMBER LEAST: sunrpc's fault injection disconnects this many times, with
+# at least LEAST transfers in flight
 disconnected()
 {
-	local name="the $1 disconnects" before taken was n
+	local name="the $1 disconnects $2 times" before taken was n end
 
 	before=$(counters)
 	read -r n was < <(transfers)
 	taken=$(disconnects "$1" "$2" $((20 * $2)))
 	transfers_go_on 8 || fail "$name: after the last loss"
-	same "$name, $2 times" "$taken" "$2"
+	same "$name: the fault was injected" "$taken" "$2"
 	risen "$before"
-	expect "$name, $2 times: each fault ends one connection" \
+	expect "$name: each fault ends one connection" \
 		"c_connects >= $2 && c_connects <= $2 + 1"
-	in_flight "$name" "$2" "$was"
+	for end in ${faults_at[$1]}; do
+		expect "$name: each has the reason, $end" "$end == c_connects"
+	done
+	in_flight "$name" "$3" "$was"
+	echo "# $name: ${rose[c_connects]} connections, ended:$(reasons)"
 }
 
 # lose_link SECONDS: drops all packets between two guests. Setting the link down instead
@@ -130,8 +139,8 @@ group_soak-losses()
 {
 	nfs_up "$proto" || { fail "server"; return; }
 	begin_losses 4.2 || return
-	disconnected client 150
-	disconnected server 150
+	disconnected client 150 150
+	disconnected server 150 150
 	losses "the device is removed" 20 "c_connects == times && c_ended_DEVICE == times" device_again 0.5
 	end_losses "losses, NFSv4.2"
 	begin_losses 3 || return

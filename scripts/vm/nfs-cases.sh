@@ -556,7 +556,7 @@ print(taken)' "$dir/times" "$2" "$3"
 
 group_disconnect()
 {
-	local side before taken name number=50 n was begun took
+	local side name number=50 begun took
 
 	if [ ! -d /sys/kernel/debug/fail_sunrpc ]; then
 		echo "skip disconnects # no fault injection in this kernel"
@@ -567,17 +567,10 @@ group_disconnect()
 	for side in client server; do
 		name="the $side disconnects $number times"
 		begun=$SECONDS
-		before=$(counters)
-		busy 320
-		read -r n was < <(transfers)
-		taken=$(disconnects "$side" "$number" 300)
-		in_flight "$name" 25 "$was"
+		busy 1100
+		disconnected "$side" "$number" 25
 		kill "$load"
 		end_busy "$name"
-		risen "$before"
-		same "$name: the fault was injected" "$taken" "$number"
-		expect "$name: each fault ends one connection" \
-			"c_connects >= $taken && c_connects <= $taken + 1"
 		took=$((SECONDS - begun))
 		case $side in
 		client)	ended_for "$name, client" "$client_view" "fault injection" "$took"
