@@ -181,29 +181,32 @@ limits_end()
 
 hostile_limits()
 {
-	local contexts objects before held=()
+	local contexts objects before held=() most=1
 
 	peers=$(mktemp -d)
 	echo 1 >/sys/kernel/tracing/events/rpcrdma2/rpcrdma2_lost/enable
 	client_reads
 
 	objects=$(slab_objects rpcrdma2_rw)
-	# With several threads, several Calls could be started before the first one waits.
+	# With several threads, several Calls could be started before the first one waits. One
+	# thread takes up one more if that had arrived before: on one processor it has not.
 	# No Send Queue of these connections makes progress until the connection ends.
+	[ "$(nproc)" -eq 1 ] || most=2
 	rpc.nfsd 1
 	before=$(counters)
 	withhold replies_that_are_not_taken
 	await have_risen "$before" 1 s_sq_waits
 	sleep 1
 	risen "$before"
-	expect "a full Send Queue: one Call waits" "s_sq_waits == 1"
+	expect "a full Send Queue: no Call is taken up behind one that waits" \
+		"s_sq_waits >= 1 && s_sq_waits <= $most"
 	before=$(counters)
 	withhold replies_that_are_not_taken_in_version_one
 	await have_risen "$before" 1 s_sq_waits
 	sleep 1
 	risen "$before"
-	expect "E-23 a Send Queue full of MSGP Calls: one Call waits" \
-		"s_sq_waits == 1"
+	expect "E-23 a Send Queue full of MSGP Calls: no Call is taken up behind one that waits" \
+		"s_sq_waits >= 1 && s_sq_waits <= $most"
 	rpc.nfsd "$nfsd_threads"
 
 	withhold replies_in_small_steps
