@@ -179,6 +179,11 @@ check-races:
 	scripts/canary.sh kcsan
 	scripts/nfs-test.sh kcsan
 
+# Several processors. The guest has more of them than many a host, and the host's clock: one
+# guest at a time.
+check-smp:
+	JOBS=$${JOBS:-1} scripts/check.sh smp
+
 # Groups that depend on the host's clock, and long ones
 check-long:
 	scripts/check.sh long
@@ -249,6 +254,7 @@ help:
 ##   make check-arches      modules compiled for other architectures; ARCHES="i386" selects some
 ##   make check-dma         over a device with DMA addresses of its own; DMA=bounce
 ##   make check-races       data races: KCSAN, four processors, in hours
+##   make check-smp         several processors at once, sanitizers, Linux 7.3
 ##   make check-install     on Debian 12 and 13: apt, boot, upgrade of the kernel, purge; DEBIAN=13
 ##   make check-long        long groups, and groups that may fail on a slow machine
 ##   make check-repeat      the gate ten times, five of them beside load; RUNS=
@@ -265,6 +271,6 @@ help:
 .PHONY: all sign install uninstall install-modules uninstall-modules install-utils \
 	uninstall-utils install-source dkms-install dkms-uninstall deb clean modules kernel \
 	demo check quick check-all check-arches check-dma check-install check-kernels \
-	check-long check-races check-repeat coverage lint lint-changed packages dissector kunit \
-	kunit-host mutants test shell canary conformance soak fuzz fuzz-wire bench flame \
+	check-long check-races check-repeat check-smp coverage lint lint-changed packages \
+	dissector kunit kunit-host mutants test shell canary conformance soak fuzz fuzz-wire bench flame \
 	cache-clean help

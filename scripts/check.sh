@@ -5,7 +5,8 @@
 # cases do not count as passed, and with CI=true in the environment they fail the run.
 #
 #	check.sh [SUITE...]	kunit-host lint packages dissector kernels kunit fuzz
-#				uml uml-debug debian; canary, long, uml-debug-long, soak, quick
+#				uml uml-debug debian; canary, long, uml-debug-long, smp, soak,
+#				quick
 #	check.sh --job JOB	one test of the queue, in TAP, for prove
 #
 # The unit tests in user space take seconds and run first, alone. All other jobs share one
@@ -142,10 +143,11 @@ prepare()
 	! wanted uml lint long soak quick || scripts/vm/kernel.sh uml >/dev/null || exit 1
 	! wanted uml-debug kunit canary long uml-debug-long soak quick ||
 		scripts/vm/kernel.sh uml-debug >/dev/null || exit 1
+	! wanted smp || scripts/vm/kernel.sh uml-smp >/dev/null || exit 1
 	! wanted debian lint packages long || scripts/vm/kernel.sh debian >/dev/null || exit 1
 	! wanted kernels || wait "$roots" || exit 1
 	say "kernels are there, $SECONDS s since the start"
-	for kernel in uml uml-debug debian; do
+	for kernel in uml uml-debug uml-smp debian; do
 		mapfile -t groups < <(list | sed -n "s|.* $kernel/||p")
 		[ "${#groups[@]}" -eq 0 ] ||
 			scripts/nfs-test.sh --build "$kernel" "${groups[@]}" || exit 1
@@ -159,13 +161,14 @@ list()
 	local suite job
 
 	for suite in lint packages dissector uml-debug debian uml kernels kunit kunit-host \
-			fuzz canary long uml-debug-long soak quick; do
+			fuzz canary long uml-debug-long smp soak quick; do
 		wanted "$suite" || continue
 		case $suite in
 		kunit-host) printf '%s\n' kunit-host-i386 kunit-host-s390x ;;
 		kunit)	echo kunit/uml-debug ;;
 		kernels) scripts/kernels.sh --names | sed 's|^|kernels/|' ;;
 		uml-debug-long)	groups_of "$suite" uml-debug ;;
+		smp)	groups_of uml-smp uml-smp ;;
 		*uml*|debian) groups_of "$suite" "$suite" ;;
 		soak)	printf '%s\n' "${soak[@]}" ;;
 		long)	printf '%s\n' "${long[@]}" ;;

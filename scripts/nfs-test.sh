@@ -31,8 +31,8 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 # (clock_of()). Pairs of guests, emulated guests and uml-smp use the host's.
 # Lists that end with "-long" (make check-long) have the groups that are long, or that may
 # fail on a slow machine. The suite "soak" of check.sh has the groups of the sanitizers
-# again without these, where they are faster and complete. uml-smp, uml-dma and kcsan belong
-# to no suite.
+# again without these, where they are faster and complete. The suite "smp" has the groups of
+# uml-smp; uml-dma and kcsan belong to no suite.
 both=(siw inuse both backward "${callbacks[@]}" resize link-both names)
 bad_peers=(kill-peer negotiate)
 ends=(callbacks-rdma2 callbacks-cut callbacks-rdma2-cut backward-rpc-killed
@@ -51,8 +51,12 @@ if [ $# -eq 0 ]; then
 			link-kerberos link-kerberos-load ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
 	uml-dma)	set -- files conformance kill-peer unplug restart callbacks-rdma2 devices ;;
-	uml-debug|uml-smp) set -- files conformance hostile backward-rpc-overdue \
+	uml-debug)	set -- files conformance hostile backward-rpc-overdue \
 			"${both[@]}" properties ;;
+	uml-smp)	set -- files conformance hostile "${bad_peers[@]}" storms properties \
+			"${ends[@]}" disconnect soak-losses kill "${callbacks[@]}" backward \
+			backward-rpc-overdue sizes changes size-storm grants resize shortage \
+			nconnect inuse ;;
 	kcsan)		set -- files nconnect callbacks-4.1 callbacks-rdma2 backward-rpc kill \
 			restart disconnect unplug grants sizes conformance ;;
 	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \
