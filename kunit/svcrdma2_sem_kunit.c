@@ -153,8 +153,7 @@ static int enter(struct fixture *f, unsigned int call, unsigned int units,
 
 static bool join(struct fixture *f, struct svc2_waiter *wt)
 {
-	svc2_sem_join(&f->sp, &f->sp.sp_sq_sem, wt);
-	return svc2_sem_is_granted(wt);
+	return svc2_sem_join(&f->sp, &f->sp.sp_sq_sem, wt);
 }
 
 static struct svc2_msg *first_served(struct fixture *f)
@@ -199,9 +198,13 @@ static void fifo_order(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &f->sp.sp_xprt.xpt_flags));
 }
 
-/* Units that come back before any waiter is served serve all waiters. */
+/*
+ * Units that come back before any waiter is served serve all waiters. The Call that finds
+ * them has not waited.
+ */
 static void return_serves_waiters(struct kunit *test)
 {
+	u64 waits = count_of(SVC2_C_sq_waits);
 	struct fixture *f = test->priv;
 
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 9, 0), 0);
@@ -211,6 +214,7 @@ static void return_serves_waiters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, enter(f, 2, 1, 0), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 5);
 	KUNIT_EXPECT_EQ(test, f->calls[2].sm_entries, 1);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_sq_waits), waits + 1);
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 }
 

@@ -798,11 +798,13 @@ static void svc2_sem_sleep(struct svc2_xprt *sp, struct svc2_waiter *wt)
 /*
  * A thread joins in front of the Calls: these leave units for threads, and the
  * peer decides how long they wait. A Call belongs to the queue from now on.
+ * Return: false if it waits.
  */
-static void svc2_sem_join(struct svc2_xprt *sp, struct svc2_sem *sem,
+static bool svc2_sem_join(struct svc2_xprt *sp, struct svc2_sem *sem,
 			  struct svc2_waiter *wt)
 {
 	struct list_head *at = &sem->se_waiters;
+	bool is_call = wt->wt_call, granted;
 
 	spin_lock(&sem->se_lock);
 	if (!wt->wt_call) {
@@ -814,8 +816,13 @@ static void svc2_sem_join(struct svc2_xprt *sp, struct svc2_sem *sem,
 	list_add_tail(&wt->wt_list, at);
 	/* units that came back before have woken no waiter */
 	svc2_sem_wake_locked(sp, sem);
+	/* a Call that was the last waiter may be gone */
+	granted = is_call ? list_empty(&sem->se_waiters) : svc2_sem_is_granted(wt);
 	spin_unlock(&sem->se_lock);
+	if (!granted)
+		this_cpu_inc(svc2_counters[sem->se_counter]);
 	svc2_sem_unthrottle(sp);
+	return granted;
 }
 
 /* Return: whether it has its units, perhaps at the last moment. */
@@ -843,10 +850,8 @@ static int svc2_sem_take_slow(struct svc2_xprt *sp, struct svc2_sem *sem,
 		.wt_spare = spare,
 	};
 
-	svc2_sem_join(sp, sem, &wt);
-	if (svc2_sem_is_granted(&wt))
+	if (svc2_sem_join(sp, sem, &wt))
 		return 0;
-	this_cpu_inc(svc2_counters[sem->se_counter]);
 	svc2_sem_sleep(sp, &wt);
 	if (svc2_sem_leave(sp, sem, &wt))
 		return 0;
@@ -942,7 +947,6 @@ int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
 		*held = units;
 		return 0;
 	}
-	this_cpu_inc(svc2_counters[sem->se_counter]);
 	*wt = (struct svc2_waiter){
 		.wt_units = units,
 		.wt_spare = spare,
