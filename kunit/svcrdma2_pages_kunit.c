@@ -580,6 +580,8 @@ static void s46_deferred_by_gss(struct kunit *test)
 	calls[2].sm_reply_pages = 60;
 	svc2_pages_track(sp, &calls[2]);
 	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, &calls[2], 60), 60);
+	/* The end of the Call has nothing to undo any more. */
+	KUNIT_EXPECT_NULL(test, calls[2].sm_thread);
 	svc2_pages_deferred(sp);
 	KUNIT_EXPECT_EQ(test, calls[2].sm_charged, 40);
 	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 100);

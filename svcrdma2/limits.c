@@ -553,6 +553,7 @@ void svc2_pages_untrack(struct svc2_msg *call)
 		return;
 	guard(spinlock)(&svc2_pages_lock);
 	list_del_init(&call->sm_wait.wt_list);
+	call->sm_thread = NULL;
 }
 
 /**
