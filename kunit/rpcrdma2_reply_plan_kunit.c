@@ -191,7 +191,7 @@ static void plan_reply(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, plan.pn_arg2, pc->want.pn_arg2);
 	KUNIT_EXPECT_EQ(test, plan.pn_reply_chunk, pc->want.pn_reply_chunk);
 	KUNIT_EXPECT_EQ(test, plan.pn_send_max, pc->send_max ?: SEND_MAX);
-	KUNIT_EXPECT_FALSE(test, plan.pn_gather);
+	KUNIT_EXPECT_EQ(test, plan.pn_gather, 0);
 	KUNIT_EXPECT_EQ(test, plan.pn_len, pc->want.pn_len);
 	KUNIT_EXPECT_EQ(test, plan.pn_nrest, pc->want.pn_nrest);
 	KUNIT_EXPECT_MEMEQ(test, plan.pn_rest, pc->want.pn_rest,

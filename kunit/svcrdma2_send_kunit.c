@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send contexts: the pages of a Reply.
+ * Send contexts: the pages and the gather list of a Reply.
  *
  * Payload and semaphores come from svcrdma2_pages_kunit.c and svcrdma2_sem_kunit.c. The
  * suite creates and posts no context.
@@ -170,7 +170,108 @@ static void borrow_within_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->tx.tx_nbufs, SVC2_TX_BUF_PAGES);
 }
 
+/* Bytes of a transport header, and of the tail of a Reply */
+#define HDR		200
+#define TAIL		4
+
+/**
+ * struct gathered - a Reply whose pages the device gathers
+ * @name: description
+ * @head: bytes of its head
+ * @page_base: offset of its first page
+ * @page_len: bytes in pages
+ * @tail_in_head: the tail is in the page of the head
+ * @copied: bytes of the head that fit behind the header
+ * @entries: gather entries
+ */
+struct gathered {
+	const char	*name;
+	u32		head;
+	unsigned int	page_base;
+	unsigned int	page_len;
+	bool		tail_in_head;
+	u32		copied;
+	unsigned int	entries;
+};
+
+static const struct gathered gathered_cases[] = {
+	{ "whole pages", 128, 0, 16 * PAGE_SIZE, true, 128, 18 },
+	{ "pages from their middle on", 128, 8, 16 * PAGE_SIZE, true, 128, 19 },
+	{ "a tail in a page of its own", 128, 8, 16 * PAGE_SIZE, false, 128, 19 },
+	{ "a head that just fits", PAGE_SIZE - HDR, 8, 15 * PAGE_SIZE, false,
+	  PAGE_SIZE - HDR, 18 },
+	/* the longest Reply of this form: 64 KiB with the header */
+	{ "a head that does not fit", PAGE_SIZE - HDR + 1, PAGE_SIZE - 1,
+	  15 * PAGE_SIZE - 1 - TAIL, false, PAGE_SIZE - HDR, 19 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(gathered, gathered_cases, name);
+
+/* The head is copied behind the header, and the device reads neither it nor its page (R4). */
+static void r4_gathered_reply(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
+	struct svc2_tx *tx = kunit_kzalloc(test, struct_size(tx, tx_sge, 19), GFP_KERNEL);
+	u8 *pages = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, 5);
+	const struct gathered *c = test->param_value;
+	struct rpcrdma2_reply_plan plan;
+	struct rpcrdma2_hdr h = { };
+	struct ib_pd pd = { };
+	struct xdr_buf res = { };
+	unsigned int i;
+	u32 sent = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	KUNIT_ASSERT_NOT_NULL(test, device);
+	KUNIT_ASSERT_NOT_NULL(test, tx);
+	KUNIT_ASSERT_NOT_NULL(test, pages);
+	pd.device = device;
+	f->sp.sp_conn.co_pd = &pd;
+	tx->tx_buf = pages;
+	tx->tx_bufs[0].tp_page = virt_to_page(pages);
+	tx->tx_nbufs = 1;
+	tx->tx_len = HDR;
+	tx->tx_head = virt_to_page(pages + PAGE_SIZE);
+	for (i = 0; i < 18; i++)
+		f->pages[i] = virt_to_page(pages + (2 + i) * PAGE_SIZE);
+	memset(pages + PAGE_SIZE, 0x5a, c->head);
+	res.head[0].iov_base = pages + PAGE_SIZE;
+	res.head[0].iov_len = c->head;
+	res.pages = f->pages;
+	res.page_base = c->page_base;
+	res.page_len = c->page_len;
+	res.tail[0].iov_base = c->tail_in_head ? pages + PAGE_SIZE + c->head :
+						 pages + 20 * PAGE_SIZE;
+	res.tail[0].iov_len = TAIL;
+	res.len = c->head + c->page_len + TAIL;
+
+	rpcrdma2_plan_reply(&plan, &h, NULL, 0, res.len, HDR, U32_MAX);
+	f->sp.sp_tx_sges = c->entries - 1;
+	KUNIT_EXPECT_EQ(test, svc2_reply_prepare_inline(&f->sp, tx, &res, HDR, &plan), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, plan.pn_gather, 0);
+	f->sp.sp_tx_sges = c->entries;
+	KUNIT_ASSERT_EQ(test, svc2_reply_prepare_inline(&f->sp, tx, &res, HDR, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pn_gather, res.len - c->copied);
+
+	KUNIT_ASSERT_EQ(test, svc2_tx_payload(&f->sp, tx, &res, &plan), 0);
+	KUNIT_EXPECT_EQ(test, tx->tx_len, HDR + c->copied);
+	KUNIT_EXPECT_MEMEQ(test, pages + HDR, pages + PAGE_SIZE, c->copied);
+	KUNIT_EXPECT_EQ(test, tx->tx_wr.num_sge, c->entries);
+	KUNIT_EXPECT_EQ(test, tx->tx_nmapped, c->entries - 1);
+	for (i = 1; i < c->entries; i++)
+		sent += tx->tx_sge[i].length;
+	KUNIT_EXPECT_EQ(test, sent, res.len - c->copied);
+	KUNIT_EXPECT_EQ(test, tx->tx_reads_head, c->tail_in_head || c->copied < c->head);
+	KUNIT_EXPECT_TRUE(test, tx->tx_reads_pages);
+	for (; tx->tx_nmapped; tx->tx_nmapped--)
+		ib_dma_unmap_page(device, tx->tx_sge[tx->tx_nmapped].addr,
+				  tx->tx_sge[tx->tx_nmapped].length, DMA_TO_DEVICE);
+	free_pages((unsigned long)pages, 5);
+}
+
 static struct kunit_case send_cases[] = {
+	KUNIT_CASE_PARAM(r4_gathered_reply, gathered_gen_params),
 	KUNIT_CASE(s46_pages_are_counted),
 	KUNIT_CASE(borrow_keeps_order),
 	KUNIT_CASE(borrow_within_bounds),

@@ -322,7 +322,10 @@ void svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 	tx->tx_vers = h->h_vers;
 }
 
-/* R4: records which pages the device will read. The head's page may have the tail. */
+/*
+ * R4: records which pages RDMA Writes will read. The head's page may have the
+ * tail.
+ */
 static void svc2_tx_note_pages(struct svc2_tx *tx, const struct xdr_buf *res,
 			       const struct rpcrdma2_range *range,
 			       unsigned int ranges)
@@ -354,6 +357,11 @@ static int svc2_tx_map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
 
 	if (rpcrdma2_fault(map_send))
 		return -EIO;
+	/* R4 */
+	if (pc->pc_page == tx->tx_head)
+		tx->tx_reads_head = true;
+	else
+		tx->tx_reads_pages = true;
 	sge->addr = ib_dma_map_page(dev, pc->pc_page, pc->pc_off, pc->pc_len,
 				    DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(dev, sge->addr))
@@ -465,17 +473,14 @@ static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 		return 0;
 	}
 	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
-	if (plan->pn_gather) {
-		svc2_tx_note_pages(tx, res, plan->pn_rest, plan->pn_nrest);
-		while (!ret && rpcrdma2_walk_next(&wk, &pc))
-			ret = svc2_tx_map_piece(sp, tx, &pc);
-		return ret;
-	}
-
+	wk.wk_left = plan->pn_len - plan->pn_gather;
 	while (rpcrdma2_walk_next(&wk, &pc))
 		svc2_tx_copy_piece(tx, &pc);
 	svc2_tx_gather_buffer(sp, tx);
-	return 0;
+	wk.wk_left = plan->pn_gather;
+	while (!ret && rpcrdma2_walk_next(&wk, &pc))
+		ret = svc2_tx_map_piece(sp, tx, &pc);
+	return ret;
 }
 
 /*
@@ -648,6 +653,27 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 }
 
 /*
+ * Plans that the device gathers the inline data, but for the head: as much of
+ * it as fits the first page of the buffer is copied. Return: whether there are
+ * enough gather entries.
+ */
+static bool svc2_reply_gathers(const struct svc2_xprt *sp,
+			       const struct xdr_buf *res, u32 hdrlen,
+			       struct rpcrdma2_reply_plan *plan)
+{
+	struct rpcrdma2_piece pc;
+	struct rpcrdma2_walk wk;
+
+	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
+	wk.wk_left = SVC2_TX_BUFSIZE - hdrlen;
+	if (!rpcrdma2_walk_next(&wk, &pc))
+		return false;
+	wk.wk_left = plan->pn_len - pc.pc_len;
+	plan->pn_gather = wk.wk_left;
+	return rpcrdma2_walk_count(wk) < sp->sp_tx_sges;
+}
+
+/*
  * Inline data beyond the first page of the buffer is copied to further pages,
  * or the device gathers it. Return: 0; -ENOMEM when neither is possible now;
  * -EMSGSIZE when neither ever is.
@@ -658,16 +684,14 @@ static int svc2_reply_prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
 {
 	unsigned int pages = DIV_ROUND_UP(hdrlen + plan->pn_len, PAGE_SIZE);
 	bool fails = rpcrdma2_fault(buffer);
-	struct rpcrdma2_walk wk;
 	int ret;
 
 	ret = fails ? -ENOMEM : svc2_tx_copies(sp, tx, plan->pn_len, pages);
 	if (likely(!ret))
 		return 0;
-	rpcrdma2_walk_begin(&wk, res, plan->pn_rest, plan->pn_nrest);
-	plan->pn_gather = !fails && rpcrdma2_walk_count(wk) < sp->sp_tx_sges;
-	if (plan->pn_gather)
+	if (!fails && svc2_reply_gathers(sp, res, hdrlen, plan))
 		return 0;
+	plan->pn_gather = 0;
 	return ret == -ENOMEM ? svc2_tx_borrow(sp, tx, pages) : ret;
 }
 
@@ -740,8 +764,7 @@ static void svc2_reply_count(struct svc2_xprt *sp, const struct rpcrdma2_hdr *h,
 		return;
 	}
 	svc2_count_add(inline_bytes, plan->pn_len);
-	if (!plan->pn_gather)
-		svc2_count_add(pullup_bytes, plan->pn_len);
+	svc2_count_add(pullup_bytes, plan->pn_len - plan->pn_gather);
 }
 
 static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,

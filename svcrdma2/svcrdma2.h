@@ -352,10 +352,12 @@ enum {
 	/* pages of all buffers of a connection beyond the first of each */
 	SVC2_TX_EXTRA_PAGES	= 64,
 	/*
-	 * Gather entries of a Reply besides its pages: header, head, tail, and
-	 * a page more when the payload does not begin at the start of one.
+	 * Gather entries of a Reply besides its pages: the header, behind which
+	 * the head is copied; the tail; and a page more when the payload does
+	 * not begin at the start of one. If a part of the head does not fit
+	 * behind the header, there is a page less.
 	 */
-	SVC2_TX_EXTRA_SGES	= 4,
+	SVC2_TX_EXTRA_SGES	= 3,
 };
 
 /* A page of a Send buffer */

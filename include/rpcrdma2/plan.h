@@ -237,8 +237,9 @@ int rpcrdma2_plan_call(const struct rpcrdma2_call_sizes *sz,
  * @pn_arg2: second word of the error
  * @pn_send_max: largest Send allowed
  * @pn_reply_chunk: the rest goes in the Reply chunk
- * @pn_gather: the rest goes inline, gathered by the device
  * @pn_len: length of the rest
+ * @pn_gather: bytes at its end that the device gathers if it goes inline; the
+ *	owner sets it
  * @pn_nrest: entries of @pn_rest
  * @pn_rest: the Reply without the contents of Write chunks and their padding
  *	(E-07, E-08)
@@ -250,8 +251,8 @@ struct rpcrdma2_reply_plan {
 	u32			pn_arg2;
 	u32			pn_send_max;
 	bool			pn_reply_chunk;
-	bool			pn_gather;
 	u32			pn_len;
+	u32			pn_gather;
 	unsigned int		pn_nrest;
 	struct rpcrdma2_range	pn_rest[RPCRDMA2_MAX_WRITE_CHUNKS + 1];
 	struct rpcrdma2_range	pn_writes[RPCRDMA2_MAX_WRITE_CHUNKS];
