@@ -198,19 +198,23 @@ static void s46_deadline(struct kunit *test)
 }
 
 /**
- * struct sizes - the resources that a connection takes for callbacks
+ * struct sizes - the resources that a connection takes, most of them for callbacks
+ * @sends: Send Queue entries in all
+ * @width: gather entries of each
  * @entries: Send Queue entries, except those of the longest chain
  * @regions: limit on memory regions
  * @depth: number of RDMA Reads that the peer may have outstanding
  */
 struct sizes {
+	unsigned int	sends;
+	unsigned int	width;
 	unsigned int	entries;
 	unsigned int	regions;
 	u8		depth;
 };
 
-/* A connection over a device without limits, at @level */
-static struct sizes sizes_for_level(struct kunit *test, u32 level)
+/* A connection at @level, over a device with @sge_rd gather entries of an RDMA Read */
+static struct sizes sizes_on_device(struct kunit *test, u32 level, u32 sge_rd)
 {
 	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
 	struct svc_serv *serv = kunit_kzalloc(test, sizeof(*serv), GFP_KERNEL);
@@ -227,7 +231,7 @@ static struct sizes sizes_for_level(struct kunit *test, u32 level)
 	device->phys_port_cnt = 1;
 	device->attrs = (struct ib_device_attr){
 		.max_qp_wr = 4096, .max_cqe = 4096, .max_send_sge = 32,
-		.max_recv_sge = 32, .max_sge_rd = 32, .max_qp_rd_atom = 128,
+		.max_recv_sge = 32, .max_sge_rd = sge_rd, .max_qp_rd_atom = 128,
 		.max_fast_reg_page_list_len = 512,
 	};
 	sp->sp_conn.co_id->device = device;
@@ -245,11 +249,38 @@ static struct sizes sizes_for_level(struct kunit *test, u32 level)
 	KUNIT_EXPECT_EQ(test, sp->sp_ex.ex_supported.pr_brs, level);
 	KUNIT_EXPECT_EQ(test, sp->sp_sq_depth + 1, size.sends);
 	return (struct sizes){
+		.sends = size.sends,
+		.width = size.send_sges,
 		.entries = sp->sp_sq_depth - sp->sp_sq_longest -
 			   sp->sp_conn.co_sq.sq_batch,
 		.regions = sp->sp_conn.co_regions.rg_max,
 		.depth = svc2_conn_responder_resources(sp),
 	};
+}
+
+static struct sizes sizes_for_level(struct kunit *test, u32 level)
+{
+	return sizes_on_device(test, level, 32);
+}
+
+/*
+ * The Send Queue by the table in Documentation/performance.rst: with an entry more it would
+ * need the next power of two.
+ */
+static void send_queue(struct kunit *test)
+{
+	static const unsigned int sends[][2] = {
+		{ 32, 255 }, { 16, 255 }, { 13, 511 }, { 6, 1023 }, { 4, 1023 }, { 1, 4095 },
+	};
+	struct sizes sz;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sends); i++) {
+		sz = sizes_on_device(test, RDMA2_BKREQSUP_INLINE, sends[i][0]);
+		KUNIT_EXPECT_EQ(test, sz.sends, sends[i][1]);
+		/* more would double the entries of soft-RoCE */
+		KUNIT_EXPECT_EQ(test, sz.width, 19);
+	}
 }
 
 /* C-036, C-037: only callbacks with chunks take entries for regions. */
@@ -277,6 +308,7 @@ static void c037_depth(struct kunit *test)
 }
 
 static struct kunit_case conn_cases[] = {
+	KUNIT_CASE(send_queue),
 	KUNIT_CASE(c037_entries),
 	KUNIT_CASE(c037_regions),
 	KUNIT_CASE(c037_depth),

@@ -99,9 +99,12 @@ static int rpcrdma2_conn_create_qp(struct rpcrdma2_conn *co,
 	attr.cap.max_send_wr -= min(size->sends - 1, added);
 
 	ret = rdma_create_qp(co->co_id, co->co_pd, &attr);
-	if (!ret)
-		size->send_sges = attr.cap.max_send_sge;
-	return ret;
+	if (ret)
+		return ret;
+	size->send_sges = attr.cap.max_send_sge;
+	co->co_id->qp->max_write_sge = min_t(u32, co->co_id->qp->max_write_sge,
+					     RPCRDMA2_WRITE_PAGES);
+	return 0;
 }
 
 int rpcrdma2_conn_create(struct rpcrdma2_conn *co,

@@ -138,8 +138,16 @@ enum {
 
 	SVC2_SIGNAL_BATCH	= 16,	/* Sends for a completion, at most */
 	SVC2_POLL_BATCH		= 16,	/* messages that a thread polls for */
-	SVC2_MAX_SGES		= 32,	/* gather entries of a work request */
-	SVC2_LARGE_CALLS	= 16,	/* the largest, in the Send Queue */
+	/*
+	 * Gather entries of a work request: for the largest Send with pages of
+	 * 4 KiB. An entry of soft-RoCE's Send Queue then takes 512 bytes.
+	 */
+	SVC2_MAX_SGES		= 19,
+	/*
+	 * The largest Calls in the Send Queue: with RDMA Reads of 1, 4 or 16
+	 * pages these take a little less than a power of two.
+	 */
+	SVC2_LARGE_CALLS	= 14,
 	/*
 	 * RDMA Reads that a header can request: its segments, and one more for
 	 * each place where a Position-Zero chunk is interrupted.

@@ -658,6 +658,13 @@ struct rpcrdma2_conn_size {
 	unsigned int	rw_pages;	/* as co_rw_pages */
 };
 
+/*
+ * Most pages of an RDMA Write. soft-RoCE waits for an acknowledgment when 128
+ * packets are without one: on a link with delay, a READ of 1 MiB takes a third
+ * round trip if the RDMA Writes do not divide this number evenly.
+ */
+#define RPCRDMA2_WRITE_PAGES	16
+
 static inline struct ib_device *rpcrdma2_conn_device(const struct rpcrdma2_conn *co)
 {
 	return co->co_id->device;
