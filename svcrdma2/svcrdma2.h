@@ -144,8 +144,8 @@ enum {
 	 */
 	SVC2_MAX_SGES		= 19,
 	/*
-	 * The largest Calls in the Send Queue: with RDMA Reads of 1, 4 or 16
-	 * pages these take a little less than a power of two.
+	 * The largest Calls in the Send Queue: with RDMA Reads of 1 or 4 pages
+	 * these take a little less than a power of two.
 	 */
 	SVC2_LARGE_CALLS	= 14,
 	/*

@@ -820,9 +820,10 @@ static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
  * An RPC with one region takes three entries: two are free again when its Send
  * is done, and one when its Reply has come. So while all RPCs wait for their
  * Replies a quarter of the entries for Calls is left, for RPCs whose Send is
- * not done. A Call takes all of its entries at once, or waits until Sends and
- * Replies return enough (xprt2_send_take_entries()). None is outstanding at
- * worst, and then the largest Call finds its entries.
+ * not done. RPCs of more regions cannot use all slots, nor can any while chains
+ * for backward Calls occupy the queue. A Call takes all of its entries at once,
+ * or waits until Sends and Replies return enough (xprt2_send_take_entries()).
+ * None is outstanding at worst, and then the largest Call finds its entries.
  *
  * A message that is not a Call (a property message, an error, a backward Reply)
  * is one Send and occupies a request of the backward pool until its entry is
@@ -834,10 +835,16 @@ static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
 /* work requests for each completion */
 #define XPRT2_SEND_BATCH	16
 
+/*
+ * Regions of a Reply chunk, for head and tail, beside those of a Call that has
+ * the payload: a WRITE of RPCSEC_GSS, say
+ */
+#define XPRT2_REPLY_SEGS 2
+
 /* Entries of a Call and its regions, invalidations included */
 static inline unsigned int xprt2_sq_largest(unsigned int segs)
 {
-	return 2 * segs + 1;
+	return 2 * (segs + XPRT2_REPLY_SEGS) + 1;
 }
 
 /* Entries for @reqs RPCs at a time */

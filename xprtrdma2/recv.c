@@ -131,10 +131,10 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
  * Receives are posted by watermark: the RPCs that may be outstanding, the Calls
  * that the server may make, and a reserve for control messages. Whenever fewer
  * are posted, a batch goes in with one doorbell, before a Reply completes its
- * RPC. So the next Call always finds a Receive for its Reply (E-16). An idle
- * connection has a small grant, thus a small batch and few Receives. When
- * memory is short, the window shrinks to the posted Receives; the connection
- * and the server's grant stay.
+ * RPC. So the next Call always finds a Receive for its Reply (E-16). A
+ * connection that was never busy has a small grant, thus a small batch and few
+ * Receives. When memory is short, the window shrinks to the posted Receives;
+ * the connection and the server's grant stay.
  */
 
 /**

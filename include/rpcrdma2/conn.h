@@ -354,8 +354,8 @@ void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages);
  * rpcrdma2_regions_grow - allocate regions, up to rg_max
  * @co: connection; its ->grown is called
  *
- * The first time these are rg_keep, at most 8; then as many as there are, at
- * most 16.
+ * These are as many as there are: at least rg_keep or 8, whichever is less, and
+ * at most 16.
  *
  * Context: may sleep; not concurrent with rpcrdma2_regions_destroy().
  * Return: 0, or -ENOMEM if the connection has no region at all.
