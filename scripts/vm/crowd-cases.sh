@@ -42,8 +42,8 @@ crowd_total()
 		sed -n "s/^$2=//p" | awk '{ n += $1 } END { print n + 0 }'
 }
 
-# operations FOLDER GETATTRS WRITES: sends as many GETATTRs, and WRITEs of 1 MiB
-operations()
+# crowd_operations FOLDER GETATTRS WRITES: sends as many GETATTRs, and WRITEs of 1 MiB
+crowd_operations()
 {
 	perl -MFcntl=:DEFAULT,O_DIRECT -e '
 		my ($dir, $getattrs, $writes) = @ARGV;
@@ -190,7 +190,7 @@ while_crowded()
 	uptime
 	end=$((now + 100 * $2))
 	while uptime && [ "$now" -lt "$end" ]; do
-		operations "$1" 5 1 || return
+		crowd_operations "$1" 5 1 || return
 		free=$(available)
 		[ "$free" -ge "$mem_least" ] || mem_least=$free
 		pause 0.3
@@ -400,7 +400,7 @@ flooded()
 
 	before=$(counters)
 	crowd_up 2 "$1" || return
-	served "with two floods of $2" "[$addr6]" 2 operations /mnt 100 20
+	served "with two floods of $2" "[$addr6]" 2 crowd_operations /mnt 100 20
 	# of the floods, and some hundred of the mount
 	await have_risen "$before" 2500 s_replies
 	crowd_down
