@@ -219,7 +219,8 @@ callbacks_of()
 	check "$label: umount" umount_all
 }
 
-# busy_all SECONDS WORKERS: like busy, in a separate folder on each mount
+# busy_all SECONDS WORKERS: like busy, in a separate folder on each mount; stop_loads ends the
+# load early.
 busy_all()
 {
 	local folder name pid loads=()
@@ -237,6 +238,11 @@ busy_all()
 	} >/tmp/load 2>&1 &
 	load=$!
 	at_work
+}
+
+stop_loads()
+{
+	pkill -TERM -f "^[^ ]*bash $load_sh"
 }
 
 # on_mount LABEL MOUNT VERSION COMMAND...: runs the command on a new mount. The next one finds
@@ -258,10 +264,11 @@ recalls_without_credits()
 {
 	local i
 
-	busy_all 8 2
+	busy_all 600 2
 	for i in 1 2; do
 		recalls "B-04 B-17 4 credits, all in use, round $i" 8
 	done
+	stop_loads
 	end_busy "4 credits, with callbacks"
 }
 
@@ -531,7 +538,7 @@ callbacks_many()
 	measure recall_16
 	took=$((($(date +%s%N) - start) / 1000000))
 	check "$label: recalled in $took ms, under load" kill -0 "$load"
-	pkill -TERM -f "^[^ ]*bash $load_sh"
+	stop_loads
 	expect_callbacks "$label" "$((count - 1))" c s
 	expect "$label: on one connection" \
 		"c_connects + c_disconnects + s_disconnects == 0"

@@ -293,17 +293,23 @@ uptime()
 }
 
 # happens_in SECONDS COMMAND...: runs the command until it succeeds, for cases that something
-# happens in this time of the guest. The last attempt is the first one that begins behind this
-# time, by no more than an attempt and a pause of 0.1 s.
+# happens in this time of the guest. A pause is a quarter of the time since the beginning, and at
+# least 0.1 s. The last attempt is the first one that begins behind the time, by no more than
+# an attempt and 0.1 s.
 happens_in()
 {
-	local now end
+	local now begin end gap
 
 	uptime
+	begin=$now
 	end=$((now + 100 * $1))
 	until uptime && "${@:2}"; do
 		[ "$now" -lt "$end" ] || return 1
-		pause 0.1
+		gap=$(((now - begin) / 4))
+		[ "$gap" -le $((end - now)) ] || gap=$((end - now))
+		[ "$gap" -ge 10 ] || gap=10
+		printf -v gap %d.%02d $((gap / 100)) $((gap % 100))
+		pause "$gap"
 	done
 }
 

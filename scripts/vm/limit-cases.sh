@@ -223,7 +223,7 @@ hostile_limits()
 		[ "$contexts" -ge $((objects + 8 + 64)) ]
 
 	mount_nfs rdma2 4.2 /mnt || { fail "mount"; limits_end; return; }
-	busy 5
+	busy 2
 	end_busy "a mount beside peers with outstanding RDMA Reads"
 	client_shortage_passes
 	client_shortage_mkdir

@@ -613,7 +613,14 @@ group_both()
 	check "umount" umount_all
 }
 
-# On a kernel without an ident for rdma2, rdma2 takes the place of rpcrdma.
+# second_processor 0|1: stops or starts it
+second_processor()
+{
+	echo "$1" >/sys/devices/system/cpu/cpu1/online || fail "the second processor: $1"
+}
+
+# On a kernel without an ident for rdma2, rdma2 takes the place of rpcrdma. The guest boots with
+# one of its two processors, see nfs-test.sh.
 group_exclusive()
 {
 	modprobe rpcrdma || { fail "rpcrdma"; return; }
@@ -628,9 +635,11 @@ group_exclusive()
 	check "xprtrdma2 loads after rpcrdma is unloaded" modprobe xprtrdma2
 	nfs_up rdma2 || { fail "server"; return; }
 	netids
+	second_processor 1
 	check "nconnect=8: mount" mount_nfs rdma2 4.2 /mnt nconnect=8 &&
 		check "nconnect=8: files" touch /mnt/{1..16} &&
 		vectors_spread "nconnect=8"
+	second_processor 0
 }
 
 # mount_both VERSION: mounts with rdma2 on /mnt and with in-tree rpcrdma on /mnt2, there
