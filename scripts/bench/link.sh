@@ -88,8 +88,8 @@ run_row()
 	rm -rf "${export_dir:?}/cell"
 }
 
-# figure NAME: extracts a value from the result of "ops" on standard input
-figure()
+# result_of NAME: extracts a value from the result of "ops" on standard input
+result_of()
 {
 	sed -n "s/^@result.* $1=\([0-9]*\).*/\1/p"
 }
@@ -100,7 +100,7 @@ trips_of()
 
 	link_is 5ms 0%
 	while read -r row size; do
-		least=$(run_row "$row" -e -n 20 -w 2 -s "$size" | figure least)
+		least=$(run_row "$row" -e -n 20 -w 2 -s "$size" | result_of least)
 		awk "BEGIN { printf \"%s,%s,%s,%.2f\n\", \"$variant\", \"$row\", \"$size\", \
 			$least / 1e7 }" >>/run/vm/trips.csv
 	done <<-END
@@ -130,7 +130,7 @@ rates_of()
 				n=$((depth == 1 ? 200 : 640))
 				for row in READ WRITE; do
 					ns=$(run_row "$row" -j "$depth" -n "$n" -w 2 -s "$mebibyte" |
-						figure ns)
+						result_of ns)
 					awk "BEGIN { printf \"%s,%s,%s,%s,%s,%.1f\n\", \"$variant\", \
 						\"$row\", $trip, $loss, $depth, $n / ($ns / 1e9) }" \
 						>>/run/vm/link.csv
@@ -141,7 +141,7 @@ rates_of()
 }
 
 # All transports are measured with one connection.
-measure()
+measure_variant()
 {
 	variant=$1
 	serve_variant "$variant" || stop "$variant: server"
@@ -160,6 +160,6 @@ rpc.nfsd 0
 echo variant,row,size,round_trips >/run/vm/trips.csv
 echo variant,row,trip_ms,loss_percent,depth,mib_per_second >/run/vm/link.csv
 for i in ${VARIANTS:-intree tuned tcp rdma2}; do
-	measure "$i"
+	measure_variant "$i"
 done
 server_down
