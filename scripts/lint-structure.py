@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 Prints functions of the modules whose name lacks the module's prefix, sets of .c files that call
-each other in a circle, and names in faults/unreached that no function has. Without faults it
-prints nothing. --canary checks a small tree with known faults and prints a difference.
+each other in a circle, names in faults/unreached that no function has, functions of shell scripts
+that another file of the same program replaces, and files of cases that no program sources. Without
+faults it prints nothing. --canary checks a small tree with known faults and prints a difference.
 """
 
 import collections
@@ -20,6 +21,12 @@ PREFIXES = {'rpcrdma2': 'rpcrdma2_', 'xprtrdma2': 'xprt2_|xprtrdma2_',
 # compat.h defines functions of newer kernels with their names.
 EXEMPT = {'include/rpcrdma2/compat.h'}
 UNREACHED = 'faults/unreached'
+# link-cases.sh, with two guests, replaces that of cases.sh.
+REPLACED = {'counters'}
+SHELL_FUNCTION = re.compile(r'^([\w-]+)\(\)\n\{', re.MULTILINE)
+SOURCED = re.compile(r'^\s*# shellcheck source=(scripts/\S+)', re.MULTILINE)
+# The loop of nfs-cases.sh: "for part in direct negotiate; do", of scripts/vm/PART-cases.sh
+PARTS = re.compile(r'^for part in ([^;]*); do$', re.MULTILINE)
 # Comments, strings, and members of structures
 IGNORED = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|(?:\.|->)\w+', re.DOTALL)
 
@@ -73,6 +80,30 @@ def stale(found):
                 yield f'{UNREACHED}: {name} is no function'
 
 
+def program(path):
+    """Returns this shell script, and the files that it sources."""
+    with open(path, encoding='utf-8') as file:
+        text = file.read()
+    parts = ' '.join(PARTS.findall(text)).replace('\\\n', ' ').split()
+    own = {path: SHELL_FUNCTION.findall(text)}
+    for name in [*SOURCED.findall(text), *(f'scripts/vm/{part}-cases.sh' for part in parts)]:
+        own |= program(name)
+    return own
+
+
+def shell():
+    """Shell functions of one name in files that are sourced together, and cases left out"""
+    programs = {path: program(path) for path in glob.glob('scripts/**/*.sh', recursive=True)
+                if os.access(path, os.X_OK)}
+    for path in set(glob.glob('scripts/vm/*-cases.sh')).difference(*programs.values()):
+        yield f'{path} is in no program'
+    for path, files in programs.items():
+        names = collections.Counter(name for own in files.values() for name in own)
+        for name in {name for name, n in names.items() if n > 1} - REPLACED:
+            places = ', '.join(sorted(f for f, own in files.items() if name in own))
+            yield f'{path}: {name}() is there {names[name]} times, in {places}'
+
+
 def faults():
     files = [f for d in ('include/rpcrdma2', *PREFIXES) for f in sorted(glob.glob(f'{d}/*.[ch]'))]
     found = list(functions(files))
@@ -83,28 +114,42 @@ def faults():
     for circle in circles(calls(found, [f for f in files if f.endswith('.c')])):
         yield 'call each other in a circle: ' + ', '.join(sorted(circle))
     yield from stale(found)
+    yield from shell()
 
 
 def canary():
-    """All four files are faulty, or part of a fault."""
+    """All files are faulty, or part of a fault."""
     tree = {'a': 'int rpcrdma2_a(void)\n{\n\treturn rpcrdma2_b();\n}\n',
             'b': 'int rpcrdma2_b(void)\n{\n\treturn rpcrdma2_a();\n}\n',
             'c': 'static int work(void)\n{\n\treturn rpcrdma2_a();\n}\n'}
+    scripts = {'nfs-cases': '# shellcheck source=scripts/vm/cases.sh\n. cases.sh\ncheck()\n{\n}\n'
+                            'for part in a \\\n\t\tb; do\n\t. "$part-cases.sh"\ndone\n',
+               'cases': 'check()\n{\n}\n', 'a-cases': 'one()\n{\n}\nboth-4()\n{\n}\n',
+               'b-cases': 'both-4()\n{\n}\n', 'c-cases': 'one()\n{\n}\n'}
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        os.mkdir('rpcrdma2')
-        os.mkdir('faults')
+        for name in 'rpcrdma2', 'faults', 'scripts/vm':
+            os.makedirs(name)
         with open(UNREACHED, 'w', encoding='utf-8') as file:
             file.write('# none\nrpcrdma2:rpcrdma2_a: why\nrpcrdma2:c.c:work: why\n'
                        'rpcrdma2:rpcrdma2_d: why\nrpcrdma2:b.c:work: why\n')
         for name, text in tree.items():
             with open(f'rpcrdma2/{name}.c', 'w', encoding='utf-8') as file:
                 file.write(text)
+        for name, text in scripts.items():
+            with open(f'scripts/vm/{name}.sh', 'w', encoding='utf-8') as file:
+                file.write(text)
+        os.chmod('scripts/vm/nfs-cases.sh', 0o755)
         found = sorted(faults())
     wanted = ['call each other in a circle: rpcrdma2/a.c, rpcrdma2/b.c',
               'faults/unreached: rpcrdma2:b.c:work is no function',
               'faults/unreached: rpcrdma2:rpcrdma2_d is no function',
-              'rpcrdma2/c.c: work() lacks the prefix rpcrdma2_']
+              'rpcrdma2/c.c: work() lacks the prefix rpcrdma2_',
+              'scripts/vm/c-cases.sh is in no program',
+              'scripts/vm/nfs-cases.sh: both-4() is there 2 times, in '
+              'scripts/vm/a-cases.sh, scripts/vm/b-cases.sh',
+              'scripts/vm/nfs-cases.sh: check() is there 2 times, in '
+              'scripts/vm/cases.sh, scripts/vm/nfs-cases.sh']
     return [] if found == wanted else [f'found {found}, not {wanted}']
 
 

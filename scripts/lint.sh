@@ -239,10 +239,10 @@ if have pyflakes3 "pyflakes"; then
 	report "pyflakes" "$work/python" $?
 fi
 
-if have ctags "prefixes, circles, faults/unreached"; then
+if have ctags "names of functions, circles, faults/unreached"; then
 	{ scripts/lint-structure.py && scripts/lint-structure.py --canary; } \
 		>"$work/structure" 2>&1
-	report "prefixes of functions, circles of files, names in faults/unreached" \
+	report "names of functions, circles of files, names in faults/unreached" \
 		"$work/structure" $?
 fi
 
