@@ -76,6 +76,7 @@ if [[ ${CONNECTIONS:-} = *+* ]]; then
 	[[ $CONNECTIONS =~ ^([1-9]|1[0-6])\+([1-9][0-9]{0,2}|10[01][0-9]|102[0-4])$ ]] ||
 		die "CONNECTIONS is 1+1 to 16+1024 with idle connections, not '$CONNECTIONS'"
 	[ "$form" = full ] || [ "$form" = quick ] || die "CONNECTIONS is not for --$form"
+	[ -z "$sec" ] || die "SEC is not for CONNECTIONS=$CONNECTIONS"
 	form=crowd crowd=$CONNECTIONS CONNECTIONS=${CONNECTIONS%+*} profile=${PROFILE:-}
 	metadata=GETATTR io_sizes='' depth=1 more_connections='' variants="intree tcp rdma2"
 fi
@@ -87,7 +88,8 @@ fi
 variants=${VARIANTS:-$variants}
 [ -z "$base" ] || variants+=" base"
 metadata=${ROWS-$metadata}
-# Two rows are also measured with other numbers of connections, for a curve.
+# Two rows are also measured with other numbers of connections, for a curve, and GETATTR beside
+# idle ones.
 [ "$form" != full ] || [ -z "${CONNECTIONS:-}${ROWS+set}${SIZES+set}${DEPTH:-}" ] ||
 	more_connections='' crowd=''
 connections=${CONNECTIONS:-$connections}
@@ -204,8 +206,8 @@ plan()
 	for v in ${profile:+$variants}; do
 		! one_of "$v" "intree rdma2" || cells "$v" 1 1 profile
 	done
-	# After the others, because so many connections change the caches of the allocator. Those
-	# of in-tree tuned take 36 GiB.
+	# After the others, because so many connections change the caches of the allocator.
+	# In-tree tuned would take 36 GiB for them.
 	for ((round = 0; round < rounds; round++)); do
 		for v in ${crowd:+$variants}; do
 			[ "$v" = tuned ] ||

@@ -87,6 +87,7 @@ crowd_up()
 {
 	local ns busy ns0 busy0 n=${2#*+} before
 
+	allow_connections || stop "$1: limits"
 	before=$(connections 1)
 	clock
 	ns0=$ns busy0=$busy

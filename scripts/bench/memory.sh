@@ -240,7 +240,7 @@ measure_memory()
 
 	shift
 	load "$variant" || stop "$variant: modules"
-	on_server serve_variant "$variant" || stop "$variant: server"
+	on_server "serve_variant $variant && allow_connections" || stop "$variant: server"
 	# Allocates memory that is kept for later connections before the first measurement.
 	mounts connect 16 16 && under_load 16 >/dev/null && disconnect ||
 		stop "$variant: first connections"

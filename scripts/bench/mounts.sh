@@ -20,6 +20,15 @@ allow_mounts()
 	done
 }
 
+# allow_connections: raises the limits of svcrdma2, if it is loaded: by default an address has
+# 128 connections at most
+allow_connections()
+{
+	local limit=/sys/module/svcrdma2/parameters/connections
+
+	[ ! -e "$limit" ] || echo 4096:2048 >"$limit"
+}
+
 # connections REQUESTS: prints the number of connections that have carried at least this
 # many requests
 connections()

@@ -46,11 +46,7 @@ load()
 # serve_variant VARIANT: loads the modules and starts nfsd
 serve_variant()
 {
-	local limit=/sys/module/svcrdma2/parameters/connections
-
 	load "$1" && rpc.nfsd 8 || return 1
-	# By default an address has 128 connections at most.
-	[ ! -e "$limit" ] || echo 4096:2048 >"$limit"
 	end_grace
 	[ "$transport" = tcp ] || listen_on "$transport"
 }

@@ -189,7 +189,6 @@ chunks_without_service()
 	expect "$name: Calls found no service" "c_backward_refused + c_backward_unanswered > 0"
 }
 
-
 # The service calls a client of version 1 and one of version 2 in turn. Calls to the first
 # are small and inline, those to the second have chunks.
 chunks_beside()
