@@ -9,14 +9,8 @@
 # case has to apply, and with all_apply=1 all of them.
 tester()
 {
-	local status options=(--lines --known "$1" ${all_apply:+--all-apply})
+	local status options=(--lines --wait "$patience" --known "$1" ${all_apply:+--all-apply})
 
-	# With the host's clock an answer may be late on a busy machine, and kcsan is slow.
-	case $VM_CLOCK/$VM_KERNEL in
-	guest/*) ;;
-	*/kcsan) options+=(--wait 30) ;;
-	*)	options+=(--wait 4) ;;
-	esac
 	"$VM_TOP/tester/rpcrdma2-test" "${options[@]}" "${@:2}" 2>&1 |
 		sed -u 's/^rpcrdma2-test: /FAIL &/; s/^Traceback/FAIL the tester: &/; /^\(ok\|FAIL\|#\) /!s/^/# /'
 	status=${PIPESTATUS[0]}

@@ -144,10 +144,10 @@ time_is_bounded()
 	local now
 
 	uptime
-	happens_in 2 is_past_time $((now + 150)) || complain "an event in time" || return
+	happens_in 2 is_past_time $((now + 150 * patience)) || complain "an event in time" || return
 	uptime
-	! happens_in 2 is_past_time $((now + 280)) || complain "a late event" || return
-	! is_past_time $((now + 280)) || complain "the end of a bound is late" || return
+	! happens_in 2 is_past_time $((now + 280 * patience)) || complain "a late event" || return
+	! is_past_time $((now + 280 * patience)) || complain "the end of a bound is late" || return
 	! await false
 }
 
