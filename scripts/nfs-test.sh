@@ -45,9 +45,9 @@ if [ $# -eq 0 ]; then
 			backward-rpc-hang callbacks-siw view tool negotiate-hour moves \
 			kerberos-users ;;
 	uml-long)	set -- files kerberos kerberos-svcgssd kerberos-load \
-			kerberos-intree kerberos-calls kerberos-callbacks conformance-client crowd flood bounds \
-			callbacks-many-4.1 callbacks-many-4.2 link-capture link-v2 \
-			link-client link-server link-tuned link-siw link-trips \
+			kerberos-intree kerberos-calls kerberos-callbacks conformance-client \
+			crowd flood bounds callbacks-many-4.1 callbacks-many-4.2 link-capture \
+			link-v2 link-client link-server link-tuned link-siw link-trips \
 			link-kerberos link-kerberos-load ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
 	uml-dma)	set -- files conformance kill-peer unplug restart callbacks-rdma2 devices ;;
