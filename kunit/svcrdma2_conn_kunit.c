@@ -214,11 +214,10 @@ struct sizes {
 };
 
 /* A connection at @level, over a device with @sge_rd gather entries of an RDMA Read */
-static struct sizes sizes_on_device(struct kunit *test, u32 level, u32 sge_rd)
+static struct svc2_xprt *on_device(struct kunit *test, u32 level, u32 sge_rd)
 {
 	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
 	struct svc_serv *serv = kunit_kzalloc(test, sizeof(*serv), GFP_KERNEL);
-	struct rpcrdma2_conn_size size = { };
 	struct svc2_xprt *sp = accepted(test);
 
 	KUNIT_ASSERT_NOT_NULL(test, device);
@@ -245,6 +244,14 @@ static struct sizes sizes_on_device(struct kunit *test, u32 level, u32 sge_rd)
 	svc2_backward_credits.pm_value = 20;
 	svc2_backward.pm_value = level;
 	rpcrdma2_exchange_init(&sp->sp_ex, NULL, true);
+	return sp;
+}
+
+static struct sizes sizes_on_device(struct kunit *test, u32 level, u32 sge_rd)
+{
+	struct svc2_xprt *sp = on_device(test, level, sge_rd);
+	struct rpcrdma2_conn_size size = { };
+
 	KUNIT_ASSERT_EQ(test, svc2_conn_size_queues(sp, &size), 0);
 	KUNIT_EXPECT_EQ(test, sp->sp_ex.ex_supported.pr_brs, level);
 	KUNIT_EXPECT_EQ(test, sp->sp_sq_depth + 1, size.sends);
@@ -283,6 +290,38 @@ static void send_queue(struct kunit *test)
 	}
 }
 
+/*
+ * S46: the entries reserved for a Reply with the most chunks and segments are in the smallest
+ * Send Queue, too. RDMA Writes may be narrower than RDMA Reads. With a single gather entry, which
+ * no device has, the reservation is limited: it is more than any Reply takes.
+ */
+static void s46_largest_reply(struct kunit *test)
+{
+	static const unsigned int widths[] = { 2, 4, 13, 16, 17, 19, 32 };
+	struct rpcrdma2_conn_size size = { };
+	unsigned int i, mib, width, pages;
+	struct ib_device *device;
+	struct svc2_xprt *sp;
+
+	for (mib = 1; mib <= 4; mib *= 4) {
+		for (i = 0; i < ARRAY_SIZE(widths); i++) {
+			sp = on_device(test, RDMA2_BKREQSUP_GENL, widths[i]);
+			sp->sp_xprt.xpt_server->sv_max_mesg = mib << 20;
+			device = sp->sp_conn.co_id->device;
+			device->attrs.max_send_sge = widths[i];
+			device->attrs.max_qp_wr = 1;
+			while (svc2_conn_size_queues(sp, &size))
+				KUNIT_ASSERT_LE(test, ++device->attrs.max_qp_wr, 2048);
+			pages = svc_serv_maxpages(sp->sp_xprt.xpt_server);
+			width = min_t(unsigned int, size.send_sges, RPCRDMA2_WRITE_PAGES);
+			KUNIT_EXPECT_GE_MSG(test, sp->sp_sq_longest - sp->sp_sq_spare,
+					    svc2_reply_wrs(pages, RPCRDMA2_MAX_WRITE_CHUNKS + 1,
+							   RPCRDMA2_MAX_SEGMENTS, width),
+					    "%u MiB, %u gather entries", mib, widths[i]);
+		}
+	}
+}
+
 /* C-036, C-037: only callbacks with chunks take entries for regions. */
 static void c037_entries(struct kunit *test)
 {
@@ -309,6 +348,7 @@ static void c037_depth(struct kunit *test)
 
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(send_queue),
+	KUNIT_CASE(s46_largest_reply),
 	KUNIT_CASE(c037_entries),
 	KUNIT_CASE(c037_regions),
 	KUNIT_CASE(c037_depth),

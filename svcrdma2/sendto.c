@@ -323,9 +323,18 @@ void svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 }
 
 /*
- * R4: records which pages RDMA Writes will read. The head's page may have the
+ * R4: records which pages the device will read. The head's page may have the
  * tail.
  */
+static void svc2_tx_note_page(struct svc2_tx *tx, const struct page *page)
+{
+	if (page == tx->tx_head)
+		tx->tx_reads_head = true;
+	else
+		tx->tx_reads_pages = true;
+}
+
+/* The same for ranges that RDMA Writes will read */
 static void svc2_tx_note_pages(struct svc2_tx *tx, const struct xdr_buf *res,
 			       const struct rpcrdma2_range *range,
 			       unsigned int ranges)
@@ -340,12 +349,8 @@ static void svc2_tx_note_pages(struct svc2_tx *tx, const struct xdr_buf *res,
 			tx->tx_reads_head = true;
 		if (res->page_len && range->ra_off < tail && end > pages)
 			tx->tx_reads_pages = true;
-		if (end <= tail)
-			continue;
-		if (virt_to_page(res->tail[0].iov_base) == tx->tx_head)
-			tx->tx_reads_head = true;
-		else
-			tx->tx_reads_pages = true;
+		if (end > tail)
+			svc2_tx_note_page(tx, virt_to_page(res->tail[0].iov_base));
 	}
 }
 
@@ -357,11 +362,7 @@ static int svc2_tx_map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
 
 	if (rpcrdma2_fault(map_send))
 		return -EIO;
-	/* R4 */
-	if (pc->pc_page == tx->tx_head)
-		tx->tx_reads_head = true;
-	else
-		tx->tx_reads_pages = true;
+	svc2_tx_note_page(tx, pc->pc_page);
 	sge->addr = ib_dma_map_page(dev, pc->pc_page, pc->pc_off, pc->pc_len,
 				    DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(dev, sge->addr))
