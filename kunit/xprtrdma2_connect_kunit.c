@@ -128,6 +128,42 @@ static void entries(struct kunit *test)
 }
 
 /*
+ * A device with the least queues has entries for the largest Call, behind Sends that no completion
+ * covers, and memory regions for it. A device with less is refused.
+ */
+static void least_device(struct kunit *test)
+{
+	static const struct {
+		unsigned int pages, regions, wrs;
+	} least[] = { { 512, 6, 96 }, { 19, 19, 122 } };
+	struct rpcrdma2_units *un;
+	struct ib_device_attr *at;
+	struct endpoint *f;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(least); i++) {
+		f = endpoint_for_level(test, RDMA2_BKREQSUP_GENL, roce, 0);
+		at = &f->device.attrs;
+		at->max_fast_reg_page_list_len = least[i].pages;
+		at->max_mr = least[i].regions;
+		at->max_qp_wr = least[i].wrs;
+		KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
+		KUNIT_EXPECT_EQ(test, f->size.sends, least[i].wrs);
+		KUNIT_EXPECT_EQ(test, f->ep.ep_conn.co_regions.rg_max, least[i].regions);
+		un = &f->ep.ep_conn.co_sq.sq_units;
+		KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(un, XPRT2_SEND_BATCH - 1,
+							    un->un_kept));
+		KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(un, 2 * least[i].regions + 1,
+							    un->un_kept));
+		at->max_qp_wr--;
+		KUNIT_EXPECT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), -EOPNOTSUPP);
+		at->max_qp_wr++;
+		at->max_mr--;
+		KUNIT_EXPECT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), -EOPNOTSUPP);
+	}
+}
+
+/*
  * Without chunks, parts have no size. With chunks, each part ends below the threshold for
  * reads by regions. Over iWARP all RDMA Reads need regions.
  */
@@ -213,6 +249,7 @@ static struct kunit_case connect_cases[] = {
 	KUNIT_CASE_PARAM(regions, level_gen_params),
 	KUNIT_CASE_PARAM(depth, level_gen_params),
 	KUNIT_CASE(device_without_entries),
+	KUNIT_CASE(least_device),
 	KUNIT_CASE(one_region),
 	{}
 };

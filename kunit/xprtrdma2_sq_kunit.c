@@ -84,7 +84,7 @@ static void reserve_before_calls(struct kunit *test)
 
 /*
  * The largest Call fits behind a maximum of entries without a completion: one with the
- * regions of a payload, and two of a Reply chunk.
+ * regions of a payload, and the three of a Call or Reply of less than a page.
  */
 static void largest_call(struct kunit *test)
 {
@@ -95,7 +95,7 @@ static void largest_call(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, XPRT2_SEND_BATCH - 1,
 						    un.un_kept));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un,
-						    2 * (c->segs + 2) + 1,
+						    2 * (c->segs + 3) + 1,
 						    un.un_kept));
 }
 
@@ -146,11 +146,11 @@ static void call_behind_waiting_rpcs(struct kunit *test)
 /* The sizes for 128 slots with three regions each, added up by hand */
 static void computed_sizes(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, xprt2_sq_largest(3), 11);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_largest(3), 13);
 	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(128, 3, 16), 171 + 16 + 65);
 	/* With two entries to drain, and one of soft-RoCE, that is less than a power of two. */
 	KUNIT_EXPECT_LE(test, xprt2_sq_depth(128, 3, 16) + 3, 256);
-	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(1, 16, 16), 37 + 16 + 65);
+	KUNIT_EXPECT_EQ(test, xprt2_sq_depth(1, 16, 16), 39 + 16 + 65);
 	KUNIT_EXPECT_EQ(test, XPRT2_SEND_BATCH, 16);
 	KUNIT_EXPECT_EQ(test, XPRT2_BACKWARD_CREDITS, 16);
 	KUNIT_EXPECT_EQ(test, XPRT2_BACKWARD_MAX, 256);

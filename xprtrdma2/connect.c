@@ -322,7 +322,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	depth = rpcrdma2_caps_room(min_t(u32, attrs->max_qp_wr, attrs->max_cqe),
 				   XPRT2_DRAIN_WRS);
 	calls = xprt2_sq_backward(depth, ep->ep_xp->xp_backward_target);
-	if (segs > XPRT2_MAX_SEGS || attrs->max_mr < segs + XPRT2_REPLY_SEGS)
+	if (segs > XPRT2_MAX_SEGS || attrs->max_mr < segs + XPRT2_OTHER_SEGS)
 		return xprt2_report_device(ep,
 				"has too small or too few memory regions for 1 MiB payloads");
 	if (depth < xprt2_sq_depth(1, segs, calls))
@@ -345,8 +345,8 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 			 XPRT2_SEND_BATCH, XPRT2_CHAIN_TIMEOUT);
 	ep->ep_conn.co_sq.sq_all_timed = false;
 	rg->rg_max = min_t(unsigned int, attrs->max_mr,
-			   max(ep->ep_max_reqs * segs, segs + XPRT2_REPLY_SEGS));
-	/* for one RPC whose Reply needs no chunk besides */
+			   max(ep->ep_max_reqs * segs, segs + XPRT2_OTHER_SEGS));
+	/* for one RPC; few have chunks for both Call and Reply */
 	rg->rg_keep = segs;
 	size->sends = entries + XPRT2_DRAIN_WRS;
 	size->recvs = rpcrdma2_receives_needed(ep->ep_max_reqs, calls) +

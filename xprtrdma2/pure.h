@@ -836,15 +836,15 @@ static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
 #define XPRT2_SEND_BATCH	16
 
 /*
- * Regions of a Reply chunk, for head and tail, beside those of a Call that has
- * the payload: a WRITE of RPCSEC_GSS, say
+ * Regions of the Reply of a WRITE, or of the Call of a READ, beside those of the
+ * message with the payload: head, pages and tail, if RPCSEC_GSS encrypts it
  */
-#define XPRT2_REPLY_SEGS 2
+#define XPRT2_OTHER_SEGS 3
 
-/* Entries of a Call and its regions, invalidations included */
+/* Entries of a Call and all of its regions, invalidations included */
 static inline unsigned int xprt2_sq_largest(unsigned int segs)
 {
-	return 2 * (segs + XPRT2_REPLY_SEGS) + 1;
+	return 2 * (segs + XPRT2_OTHER_SEGS) + 1;
 }
 
 /* Entries for @reqs RPCs at a time */

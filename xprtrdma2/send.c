@@ -628,6 +628,10 @@ static void xprt2_marshal_note_chunks(struct xprt2_ep *ep,
 				h->h_reads[h->h_nreads - 1].ck_length);
 }
 
+static_assert(RPCRDMA2_HDR_MIN + XPRT2_MAX_SEGS * RPCRDMA2_READ_SEG_LEN +
+	      RPCRDMA2_REPLY_CHUNK_LEN + XPRT2_OTHER_SEGS * RPCRDMA2_SEG_LEN <=
+	      XPRT2_HEADROOM);
+
 /**
  * xprt2_encode_header - build a header in front of the message's head
  * @req: request with the message in rq_snd_buf

@@ -105,7 +105,7 @@ enum {
 	XPRT2_PULLUP_MAX	= 8192,
 	XPRT2_RECVBUF_SIZE	= 8192,
 
-	/* of a Call and its Reply: their header fits the headroom */
+	/* of a message with a payload: the header fits the headroom */
 	XPRT2_MAX_SEGS		= 16,
 	/* header and head, pages of the largest Send at any offset, tail */
 	XPRT2_MAX_SGE		= 3 + RPCRDMA2_INLINE_MAX / 4096,
