@@ -119,7 +119,7 @@ static const struct rpcrdma2_conn_ops fake_conn_ops = {
  * @fc: its verbs objects, all zero
  * @post: post_send of the device
  * @entries: entries of the Send Queue
- * @regions: limit on memory regions, at most 8; all are allocated, and stay
+ * @regions: limit on memory regions, at most 16; all are allocated, and stay
  *
  * Return: result of rpcrdma2_regions_grow(), or -ENOMEM. The caller runs fake_conn_exit()
  * in both cases.

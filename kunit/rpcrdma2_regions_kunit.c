@@ -348,6 +348,13 @@ static void pool_doubles(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rg->rg_num, 48);
 	rpcrdma2_regions_grow(&ln->co);
 	KUNIT_EXPECT_EQ(test, rg->rg_num, 50);
+	/* An empty pool gets the minimum at once: an RPC of that size does not wait. */
+	trim(ln, 0);
+	trim(ln, 0);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, 0);
+	rg->rg_keep = 16;
+	rpcrdma2_regions_grow(&ln->co);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, 16);
 	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 

@@ -15,8 +15,7 @@
 #include "core.h"
 #include "trace.h"
 
-/* Most regions allocated at first, and at a time: in between the pool doubles */
-#define FIRST		8U
+/* Most regions allocated at a time; below this the pool doubles */
 #define BATCH		16U
 /* A region that was free between two of these times is not needed. */
 #define TRIM_TIME	(30 * HZ)
@@ -104,7 +103,7 @@ int rpcrdma2_regions_grow(struct rpcrdma2_conn *co)
 	unsigned int had = READ_ONCE(rg->rg_num), made = 0, most;
 	struct region *re = NULL;
 
-	most = clamp(had, min(rg->rg_keep, FIRST), BATCH);
+	most = clamp(had, rg->rg_keep, BATCH);
 	while (made < most && READ_ONCE(rg->rg_num) < rg->rg_max) {
 		re = rpcrdma2_region_create(co);
 		if (!re)

@@ -422,7 +422,7 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 		sp->sp_conn.co_regions.rg_max =
 			max_t(unsigned int, SVC2_BACKWARD_REGIONS,
 			      SVC2_CALLBACK_REGIONS * sp->sp_backward_max);
-		sp->sp_conn.co_regions.rg_keep = SVC2_BACKWARD_REGIONS;
+		sp->sp_conn.co_regions.rg_keep = SVC2_CALLBACK_REGIONS;
 	}
 	if (sp->sp_backward_max < configured)
 		rpcrdma2_conn_log_backward(&sp->sp_conn, &logged, "svcrdma2",

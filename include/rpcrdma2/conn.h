@@ -282,7 +282,8 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * @rg_type: their type
  * @rg_depth: pages that each region holds
  * @rg_max: limit of @rg_num; set by the owner
- * @rg_keep: regions that stay when none is in use; set by the owner
+ * @rg_keep: regions at first, at most 16, which also stay when none is in use;
+ *	set by the owner
  * @rg_lock: guards the next six
  * @rg_free: free regions
  * @rg_num_free: number of free regions
@@ -354,8 +355,7 @@ void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages);
  * rpcrdma2_regions_grow - allocate regions, up to rg_max
  * @co: connection; its ->grown is called
  *
- * These are as many as there are: at least rg_keep or 8, whichever is less, and
- * at most 16.
+ * These are as many as there are, at least rg_keep and at most 16.
  *
  * Context: may sleep; not concurrent with rpcrdma2_regions_destroy().
  * Return: 0, or -ENOMEM if the connection has no region at all.

@@ -421,12 +421,12 @@ chunks_not_nominated()
 	check "disconnect" echo_disconnect
 }
 
-# regions_are_few BEFORE: succeeds if at most the first 16 of the regions that the server
+# regions_are_few BEFORE: succeeds if at most the first six of the regions that the server
 # has allocated since are left
 regions_are_few()
 {
 	risen "$1"
-	[ $((rose[s_mrs_allocated] - rose[s_mrs_trimmed])) -le 16 ]
+	[ $((rose[s_mrs_allocated] - rose[s_mrs_trimmed])) -le 6 ]
 }
 
 # The client's send completions for Replies are late, after the server has received them and
