@@ -564,10 +564,7 @@ group_disconnect()
 {
 	local side name number=50 begun took
 
-	if [ ! -d /sys/kernel/debug/fail_sunrpc ]; then
-		echo "skip disconnects # no fault injection in this kernel"
-		return
-	fi
+	can_fail /sys/kernel/debug/fail_sunrpc disconnects || return
 	nfs_up "$proto" || { fail "server"; return; }
 	mount_nfs "$proto" 4.2 /mnt "$common" || { fail "mount"; return; }
 	for side in client server; do

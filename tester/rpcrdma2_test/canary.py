@@ -116,7 +116,7 @@ def of_client(kind, cases, trigger, target, run):
         of_kind = Visits(**vars(trigger), arguments=(kind, target.host, target.root, died.name))
         results = [run(case, Server(dataclasses.replace(
             of_kind, case=case.name, port=trigger.port + next(PORTS)))) for case in cases]
-        ends = [visit.wait() for visit in of_kind.visits]
+        ends = [visit.wait(waits.scaled(60)) for visit in of_kind.visits]
         crashes = [f'a client ends with {end}' for end in ends if end not in Visit.expected]
         return results, '; '.join([*crashes, *died.read().splitlines()])
 
