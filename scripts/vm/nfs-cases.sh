@@ -204,7 +204,7 @@ group_counters()
 
 	nfs_up rdma2 && mount_nfs rdma2 4.2 /mnt noac ||
 		{ fail "mount"; return; }
-	# Each processor keeps pages of its own, so the scheduler must not choose one.
+	# Each processor keeps free pages of its own, so a thread must stay on one processor.
 	for i in $(pgrep -x nfsd); do
 		taskset -cp 0 "$i" >/dev/null || fail "a thread of nfsd is not pinned"
 	done

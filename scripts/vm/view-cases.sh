@@ -209,9 +209,9 @@ held_and_seen()
 	await grep -q "$2" $server_view
 }
 
-# The minimum of the memory limit is 64 pages, of which each silent peer takes some. The first
-# one that is refused is the last one: of ten refusals within 5 s the kernel logs no further one,
-# as of any message of one place, and each of the next two cases needs the line on its own.
+# The minimum of the memory limit is 64 pages, of which each silent peer takes some. Only one
+# peer is refused, because the kernel logs at most ten refusals in 5 s, and this case and the two
+# behind it need a line each.
 view_of_shortage()
 {
 	local held=() name="the limit of memory is reached"
