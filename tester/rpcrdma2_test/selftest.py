@@ -15,6 +15,7 @@ import pathlib
 import random
 import re
 import signal
+import threading
 import types
 
 from . import canary, registry, report, rpc, settings, visitor, wire
@@ -215,6 +216,7 @@ def reasons():
 class Ends(visitor.Visitor):
     """A client, or a server, that uses no device and ends in a way of its own"""
     reason = None
+    begun = threading.Event()
 
     def __init__(self, *_):
         pass
@@ -224,6 +226,7 @@ class Ends(visitor.Visitor):
             raise self.reason
 
     def connection(self):
+        self.begun.set()
         self.visit(0)
 
     def close(self):
@@ -264,8 +267,9 @@ def crashes():
         if why not in of_it[1] or got.status != (report.FAILED if why else report.PASSED):
             yield f'a client, {kind.__name__}: {got}'
     for kind in (Crashes, Exits):
+        kind.begun.clear()
         with canary.served(kind, None) as died:
-            pass
+            kind.begun.wait(60)     # a server that is stopped at once has no connection
         if type(kind.reason).__name__ not in ' '.join(died):
             yield f'a server, {kind.__name__}: {died}'
 
