@@ -213,10 +213,10 @@ static void r4_gathered_reply(struct kunit *test)
 	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
 	struct svc2_tx *tx = kunit_kzalloc(test, struct_size(tx, tx_sge, 19), GFP_KERNEL);
+	struct rpcrdma2_hdr *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
 	u8 *pages = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, 5);
 	const struct gathered *c = test->param_value;
 	struct rpcrdma2_reply_plan plan;
-	struct rpcrdma2_hdr h = { };
 	struct ib_pd pd = { };
 	struct xdr_buf res = { };
 	unsigned int i;
@@ -225,6 +225,7 @@ static void r4_gathered_reply(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	KUNIT_ASSERT_NOT_NULL(test, device);
 	KUNIT_ASSERT_NOT_NULL(test, tx);
+	KUNIT_ASSERT_NOT_NULL(test, h);
 	KUNIT_ASSERT_NOT_NULL(test, pages);
 	pd.device = device;
 	f->sp.sp_conn.co_pd = &pd;
@@ -246,7 +247,7 @@ static void r4_gathered_reply(struct kunit *test)
 	res.tail[0].iov_len = TAIL;
 	res.len = c->head + c->page_len + TAIL;
 
-	rpcrdma2_plan_reply(&plan, &h, NULL, 0, res.len, HDR, U32_MAX);
+	rpcrdma2_plan_reply(&plan, h, NULL, 0, res.len, HDR, U32_MAX);
 	f->sp.sp_tx_sges = c->entries - 1;
 	KUNIT_EXPECT_EQ(test, svc2_reply_prepare_inline(&f->sp, tx, &res, HDR, &plan), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, plan.pn_gather, 0);
