@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Abandoned Calls of the server with exposed memory: the wait for a late answer, and the
- * revocation of their memory regions.
+ * The setup of the backchannel on a lost connection. Abandoned Calls of the server with exposed
+ * memory: the wait for a late answer, and the revocation of their memory regions.
  */
 #include <kunit/test.h>
 
@@ -28,9 +28,17 @@ static void simulate_events(void);
 	(condition) ? 1 : 0;						\
 })
 
+/* The result of the Receives that a backchannel needs */
+static int filled;
+#define svc2_grant_fill(sp, limit)	grant_fill(sp, limit)
+static int grant_fill(struct svc2_xprt *sp, u32 limit)
+{
+	return filled;
+}
+
 #include "../svcrdma2/backchannel.c"
 
-/* The wait for an answer. The Receives come from svcrdma2_credits_kunit.c. */
+/* The wait for an answer */
 
 #define CALLS	4
 
@@ -181,7 +189,41 @@ static void s46_waiter_limit(struct kunit *test)
 	atomic_set(&svc2_bc_late_waiters, 0);
 }
 
+/*
+ * The connection is lost during the setup: nfsd gets its transport, on which Calls fail, and no
+ * error. Without memory for Receives it may set up another one later.
+ */
+static void lost_during_setup(struct kunit *test)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct fixture *f = test->priv;
+	struct xprt_create args = {
+		.net		= &init_net,
+		.bc_xprt	= &f->sp.sp_xprt,
+		.dstaddr	= (struct sockaddr *)&address,
+		.addrlen	= sizeof(address),
+	};
+	struct rpc_rqst *rqst = &f->calls[0].rqst;
+
+	f->sp.sp_last_vers = RPCRDMA2_VERS_ONE;
+	f->sp.sp_ex.ex_supported.pr_brs = RDMA2_BKREQSUP_INLINE;
+	f->sp.sp_ex.ex_announced.pr_brs = RDMA2_BKREQSUP_INLINE;
+	filled = -ENOMEM;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(svc2_bc_setup(&args)), -ENOMEM);
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_BACKWARD, &f->sp.sp_flags));
+
+	filled = -EIO;
+	set_bit(XPT_DEAD, &f->sp.sp_xprt.xpt_flags);
+	rqst->rq_xprt = svc2_bc_setup(&args);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
+	KUNIT_EXPECT_PTR_EQ(test, f->sp.sp_xprt.xpt_bc_xprt, rqst->rq_xprt);
+	rqst->rq_buffer = f->calls[0].sc->sc_data;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOTCONN);
+	svc2_bc_destroy(rqst->rq_xprt);
+}
+
 static struct kunit_case late_cases[] = {
+	KUNIT_CASE(lost_during_setup),
 	KUNIT_CASE(c009_silent_peer),
 	KUNIT_CASE(c009_slow_peer),
 	KUNIT_CASE(c009_lost_peer),

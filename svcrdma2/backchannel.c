@@ -781,12 +781,16 @@ static struct rpc_xprt *svc2_bc_create(const struct xprt_create *args,
  * that begin on one connection at once, the second may get -EAGAIN here, or
  * find the transport in rpc_create() before its setup is complete, as with
  * every transport.
+ *
+ * A connection that is lost meanwhile is not an error: nfsd's
+ * nfsd4_process_cb_update() handles one by means of its nfsd4_conn, which the
+ * end of the connection frees. Callbacks then fail in svc2_bc_send_request(), as
+ * when the connection is lost a moment later.
  */
 static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(args->bc_xprt);
 	struct rpc_xprt *xprt;
-	int ret;
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
@@ -795,13 +799,11 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 	if (test_and_set_bit(SVC2_F_BACKWARD, &sp->sp_flags))
 		return ERR_PTR(-EAGAIN);
 
-	ret = -ENOMEM;
 	xprt = svc2_bc_create(args, sp);
 	if (!xprt)
 		goto out_clear;
-	ret = svc2_grant_fill(sp, min_t(u32, SVC2_BACKWARD_FIRST,
-					sp->sp_backward_max));	/* B-12 */
-	if (ret)
+	if (svc2_grant_fill(sp, min_t(u32, SVC2_BACKWARD_FIRST,
+				      sp->sp_backward_max)) == -ENOMEM)	/* B-12 */
 		goto out_free;
 	/* the first regions; more are made on demand */
 	if (svc2_bc_level(sp) == RDMA2_BKREQSUP_GENL)
@@ -816,10 +818,8 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 out_free:
 	xprt_free(xprt);
 out_clear:
-	/* A lost connection keeps its Receives, and does not try again. */
-	if (ret != -EIO)
-		clear_bit_unlock(SVC2_F_BACKWARD, &sp->sp_flags);
-	return ERR_PTR(ret);
+	clear_bit_unlock(SVC2_F_BACKWARD, &sp->sp_flags);
+	return ERR_PTR(-ENOMEM);
 }
 
 /*
