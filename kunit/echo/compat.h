@@ -20,6 +20,21 @@
 #endif
 
 /**
+ * echo_backward_pages - get pages for the Reply to a backward Call
+ * @rqstp: context of the thread that processes the Call
+ *
+ * Return: the pages of the thread behind the first one, up to rq_page_end.
+ */
+static inline struct page **echo_backward_pages(struct svc_rqst *rqstp)
+{
+#ifdef RPCRDMA2_HAS_SVC_REPLY_PAGES
+	return rqstp->rq_respages + 1;
+#else
+	return rqstp->rq_pages + 1;
+#endif
+}
+
+/**
  * echo_set_threads - set the number of a service's threads
  * @serv: service
  * @count: threads in all of its pools together

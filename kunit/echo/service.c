@@ -168,7 +168,7 @@ static struct page **reply_pages(struct svc_rqst *rqstp, u32 len)
 	struct page **pages = rqstp->rq_next_page;
 
 	if (svc_is_backchannel(rqstp))
-		pages = rqstp->rq_pages + 1;
+		pages = echo_backward_pages(rqstp);
 	if (pages + count > rqstp->rq_page_end)
 		return NULL;
 	if (!svc_is_backchannel(rqstp))
