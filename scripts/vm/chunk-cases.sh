@@ -252,7 +252,7 @@ chunks_overdue()
 	check "$name: one RPC is repeated, and all succeed" \
 		came backward=96 wrong=0 failed=0 retried=1
 	ms=$(come ms)
-	[ "$ms" -ge 19000 ] && [ "$ms" -lt 26000 ] &&
+	[ "$ms" -ge 19000 ] && [ "$ms" -lt $((19000 + 7000 * patience)) ] &&
 		ok "S46 $name: its deadline ends the Call, after $ms ms" ||
 		fail "S46 $name: the Call takes $ms ms"
 	risen "$before"
