@@ -22,9 +22,9 @@
 /* Delay before a failed allocation is retried for a waiting RPC */
 #define REFILL_DELAY	(HZ / 4)
 /*
- * Failed attempts in a row that the waiting RPC sleeps through. The next one
- * wakes it regardless, so that other RPCs get their turn: it may have been
- * killed.
+ * Failed allocations in a row during which the RPC waits. The next failure wakes
+ * it although regions are still short: it may have been killed, and the RPCs
+ * behind it must not wait for its regions.
  */
 #define REFILL_TRIES	3
 

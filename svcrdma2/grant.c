@@ -191,9 +191,8 @@ void svc2_grant_raise(struct svc2_xprt *sp)
 }
 
 /*
- * Decides whether the Receive of a Call can be freed, and lowers the grant by
- * one unless there are more Receives than it needs. Return: false at the least
- * grant.
+ * Lowers the grant by one, unless the connection has spare Receives.
+ * Return: true when a Receive may be freed; false at the least grant.
  */
 static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 {
@@ -214,7 +213,8 @@ static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 }
 
 /**
- * svc2_grant_lower - give up a Receive, perhaps a credit, if memory is short
+ * svc2_grant_lower - if memory is short, free a Receive, and lower the grant
+ *	unless the Receive was spare
  * @sp: connection
  * @call: Call whose Reply is next; its Receive is not read any longer
  */

@@ -655,8 +655,9 @@ static bool svc2_recv_is_reply(const struct rpcrdma2_hdr *h)
 }
 
 /*
- * Step 2 of the order of checks for versions that the administrator does not
- * allow: for any message except an answer (C-078, C-079, E-17, S36).
+ * Step 2 of the order of checks: refuses a version that the server does not
+ * support, or the administrator does not allow, with the versions it accepts.
+ * Answers are not refused (C-078, C-079, E-17, S36).
  */
 static bool svc2_recv_refuse_version(struct svc2_xprt *sp,
 				     struct svc2_msg *call)

@@ -453,7 +453,8 @@ unsigned int rpcrdma2_exposed_chain(struct rpcrdma2_exposed *ex,
 				    struct ib_send_wr **first);
 
 /**
- * rpcrdma2_unexpose - release regions that were never posted
+ * rpcrdma2_unexpose - release regions that no peer can access: they were never
+ *	posted, or all are invalidated
  * @co: connection
  * @ex: the regions. If they, and regions returned meanwhile, are enough for a
  *	waiting RPC, ->room is called: no other event may do so
@@ -825,7 +826,8 @@ struct rpcrdma2_budget {
  *	resize them; otherwise by rpcrdma2_recvs_post(). With RPCRDMA2_STRETCHES
  *	they are also mapped as one stretch
  * @rp_before: bytes that the owner has in front of each struct rpcrdma2_recv
- * @rp_max: most Receives of the pool
+ * @rp_max: limit of @rp_count for rpcrdma2_recvs_post(); not used with
+ *	@rp_reposted
  * @rp_batch: number of Receives that rpcrdma2_recv_repost() posts at once;
  *	later rpcrdma2_rpool_batch() changes it, under rp_lock
  * @rp_node: NUMA node of their memory
@@ -1151,8 +1153,9 @@ static inline void rpcrdma2_window_raised(struct rpc_xprt *xprt)
  * rpcrdma2_await_regions - wait for the regions that a Call needs
  * @co: connection; rpcrdma2_expose() returned -EAGAIN, and the Call has
  *	returned the regions it had
- * @xprt: transport of the Call. It stays with the Call, so no other Call takes
- *	regions; ->room calls xprt_write_space() for it
+ * @xprt: transport of the Call. The task sleeps on xprt->sending until ->room
+ *	calls xprt_write_space(). No other Call is sent meanwhile, so none takes
+ *	the regions
  *
  * Context: send path of the RPC layer.
  */

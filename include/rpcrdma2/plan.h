@@ -389,8 +389,7 @@ static inline u32 rpcrdma2_receives_needed(u32 answers, u32 calls)
 
 /**
  * rpcrdma2_recv_batch - number of Receives that are posted at once
- * @grant: credits of the requester: no batch is larger than that of a larger
- *	grant
+ * @grant: credits of the requester. A larger grant has no smaller batch
  *
  * A connection has these Receives besides those that must be posted, so fewer
  * with a small grant. Batches above the maximum save little. RPCs that follow
