@@ -319,8 +319,14 @@ static void svc2_sizes_changed(struct svc2_xprt *sp)
 	svc_xprt_enqueue(&sp->sp_xprt);
 }
 
-/* Checks whether grant or sizes are due for a change. */
-static void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
+/**
+ * svc2_grant_reposted - check whether grant or sizes are due for a change
+ * @sp: connection
+ * @reposted: number of Receives that were posted just now
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
+void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 {
 	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
 	unsigned int posted = READ_ONCE(rp->rp_posts) - READ_ONCE(sp->sp_received);
@@ -338,27 +344,6 @@ static void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 		      svc2_grant_fits_size(sp, svc2_sizes_target(sp));
 	if (due && !test_bit(SVC2_F_CHANGED, &sp->sp_flags))
 		svc2_sizes_changed(sp);
-}
-
-/**
- * svc2_recv_put - put a Receive back
- * @sp: connection it came from
- * @rv: Receive, no longer read
- *
- * It is posted when a full batch is idle: there are enough to spare a batch
- * less one (R6). A thread that puts one back meanwhile waits until all are
- * posted.
- *
- * Context: svc thread, send CQ, ->xpo_free.
- */
-void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
-{
-	unsigned int n = rpcrdma2_recv_repost(&sp->sp_conn, rv);
-
-	if (!n)
-		return;
-	svc2_count(recv_doorbells);
-	svc2_grant_reposted(sp, n);
 }
 
 /**

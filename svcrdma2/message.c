@@ -71,6 +71,27 @@ void svc2_recv_sort(struct svc2_xprt *sp)
 		list_add(&rv->rv_list, &sp->sp_recv_q);
 }
 
+/**
+ * svc2_recv_put - put a Receive back
+ * @sp: connection it came from
+ * @rv: Receive, no longer read
+ *
+ * It is posted when a full batch is idle: there are enough to spare a batch
+ * less one (R6). A thread that puts one back meanwhile waits until all are
+ * posted.
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
+void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
+{
+	unsigned int n = rpcrdma2_recv_repost(&sp->sp_conn, rv);
+
+	if (!n)
+		return;
+	svc2_count(recv_doorbells);
+	svc2_grant_reposted(sp, n);
+}
+
 /*
  * Pages in which RDMA Reads place a Call: the thread's own, which gets new
  * ones. Where the kernel clears these (init_on_alloc), a WRITE of 1 MiB costs

@@ -755,6 +755,7 @@ void svc2_arrived(struct rpcrdma2_conn *co);
 void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
 void svc2_recv_sort(struct svc2_xprt *sp);
+void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_sinks_put(struct svc2_msg *call, bool keep);
 int svc2_sinks_init(void);
@@ -842,9 +843,9 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 limit);
 void svc2_grant_raise(struct svc2_xprt *sp);
 bool svc2_grant_is_used_up(void);
 void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call);
+void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted);
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 void svc2_sizes_update(struct svc2_xprt *sp);
-void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes);
 void svc2_sizes_set(void);
 
