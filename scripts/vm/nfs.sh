@@ -194,12 +194,10 @@ server_down()
 	rpc.nfsd 0
 	exportfs -ua
 	pkill "$daemons"
-	# If all have ended already, pidwait mentions the length of the pattern.
-	timeout 30 pidwait "$daemons" 2> >(grep -vE 'zero matches$|^Try .pidwait -f' >&2)
-	[ $? -ne 124 ] || {
-		echo "FAIL a daemon does not end: $(pgrep -l "$daemons" | tr '\n' ' ')"
-		failed=1
-	}
+	# The limit of the guest is the limit of this wait: on a busy host the daemons of an
+	# emulated guest take longer than any number of seconds. If all have ended already,
+	# pidwait mentions the length of the pattern.
+	pidwait "$daemons" 2> >(grep -vE 'zero matches$|^Try .pidwait -f' >&2)
 	umount /proc/fs/nfsd
 	umount "$export_dir"
 }
