@@ -831,9 +831,11 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	if (unlikely(ret == -EMSGSIZE)) {
 		svc2_count(replies_planned_again);
 		/* undo svc2_tx_take_pages(), perhaps for another Reply */
-		call->sm_charged += tx->tx_charged;
-		call->sm_reply_pages += tx->tx_charged;
-		tx->tx_charged = 0;
+		if (tx->tx_charged) {	/* else svc2_pages_deferred() may run */
+			call->sm_charged += tx->tx_charged;
+			call->sm_reply_pages += tx->tx_charged;
+			tx->tx_charged = 0;
+		}
 		tx->tx_npages = 0;
 		svc2_tx_reset(sp, tx);
 		return -EAGAIN;
