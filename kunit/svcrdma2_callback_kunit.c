@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The setup of the backchannel on a lost connection. Abandoned Calls of the server with exposed
- * memory: the wait for a late answer, and the revocation of their memory regions.
+ * The backchannel of a connection that is lost, or that all others have put. Abandoned Calls of
+ * the server with exposed memory: the wait for a late answer, and the revocation of their memory
+ * regions.
  */
 #include <kunit/test.h>
 
@@ -27,6 +28,12 @@ static void simulate_events(void);
 	simulate_events();						\
 	(condition) ? 1 : 0;						\
 })
+
+/* Last references of connections that were passed to work */
+static unsigned int puts;
+#include <linux/workqueue.h>
+#undef queue_work
+#define queue_work(wq, work)	(puts++)
 
 /* The result of the Receives that a backchannel needs */
 static int filled;
@@ -189,41 +196,89 @@ static void s46_waiter_limit(struct kunit *test)
 	atomic_set(&svc2_bc_late_waiters, 0);
 }
 
-/*
- * The connection is lost during the setup: nfsd gets its transport, on which Calls fail, and no
- * error. Without memory for Receives it may set up another one later.
- */
-static void lost_during_setup(struct kunit *test)
+/* Sets up the backchannel, as nfsd does. */
+static struct rpc_xprt *set_up(struct fixture *f)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
-	struct fixture *f = test->priv;
 	struct xprt_create args = {
 		.net		= &init_net,
 		.bc_xprt	= &f->sp.sp_xprt,
 		.dstaddr	= (struct sockaddr *)&address,
 		.addrlen	= sizeof(address),
 	};
-	struct rpc_rqst *rqst = &f->calls[0].rqst;
 
 	f->sp.sp_last_vers = RPCRDMA2_VERS_ONE;
 	f->sp.sp_ex.ex_supported.pr_brs = RDMA2_BKREQSUP_INLINE;
 	f->sp.sp_ex.ex_announced.pr_brs = RDMA2_BKREQSUP_INLINE;
+	return svc2_bc_setup(&args);
+}
+
+/*
+ * The connection is lost during the setup: nfsd gets its transport, on which Calls fail, and no
+ * error. Without memory for Receives it may set up another one later.
+ */
+static void lost_during_setup(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpc_rqst *rqst = &f->calls[0].rqst;
+
 	filled = -ENOMEM;
-	KUNIT_EXPECT_EQ(test, PTR_ERR(svc2_bc_setup(&args)), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(set_up(f)), -ENOMEM);
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_BACKWARD, &f->sp.sp_flags));
 
 	filled = -EIO;
 	set_bit(XPT_DEAD, &f->sp.sp_xprt.xpt_flags);
-	rqst->rq_xprt = svc2_bc_setup(&args);
+	rqst->rq_xprt = set_up(f);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
 	KUNIT_EXPECT_PTR_EQ(test, f->sp.sp_xprt.xpt_bc_xprt, rqst->rq_xprt);
 	rqst->rq_buffer = f->calls[0].sc->sc_data;
 	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOTCONN);
+	KUNIT_EXPECT_NULL(test, svc2_bc_get(rqst->rq_xprt));
+	svc2_bc_destroy(rqst->rq_xprt);
+}
+
+/*
+ * A Call with a buffer holds the connection, also when nfsd has put its reference. The last
+ * reference is put by work. After the end of the connection there is no buffer.
+ */
+static void held_by_buffers(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpc_rqst *rqst = &f->calls[0].rqst;
+	struct rpc_task task = { .tk_rqstp = rqst };
+	struct kref *ref = &f->sp.sp_xprt.xpt_ref;
+
+	filled = 0;
+	kref_init(ref);
+	rqst->rq_xprt = set_up(f);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
+	KUNIT_ASSERT_EQ(test, svc2_bc_alloc(&task), 0);
+	KUNIT_EXPECT_EQ(test, kref_read(ref), 2);
+	puts = 0;
+	svc2_bc_free(&task);
+	KUNIT_EXPECT_EQ(test, kref_read(ref), 1);
+	KUNIT_EXPECT_EQ(test, puts, 0);
+
+	KUNIT_ASSERT_EQ(test, svc2_bc_alloc(&task), 0);
+	svc2_bc_close(rqst->rq_xprt);
+	refcount_set(&ref->refcount, 1);
+	svc2_bc_free(&task);
+	KUNIT_EXPECT_EQ(test, kref_read(ref), 1);
+	KUNIT_EXPECT_EQ(test, puts, 1);
+	KUNIT_EXPECT_EQ(test, svc2_bc_alloc(&task), -ENOTCONN);
+
+	/* A task without a buffer uses nothing of the connection. */
+	memset(&f->sp, 0xff, sizeof(f->sp));
+	rqst->rq_buffer = NULL;
+	spin_lock(&rqst->rq_xprt->transport_lock);
+	svc2_bc_release_request(&task);
+	spin_unlock(&rqst->rq_xprt->transport_lock);
 	svc2_bc_destroy(rqst->rq_xprt);
 }
 
 static struct kunit_case late_cases[] = {
 	KUNIT_CASE(lost_during_setup),
+	KUNIT_CASE(held_by_buffers),
 	KUNIT_CASE(c009_silent_peer),
 	KUNIT_CASE(c009_slow_peer),
 	KUNIT_CASE(c009_lost_peer),

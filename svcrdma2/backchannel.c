@@ -16,7 +16,10 @@
  *	      RPC client gets the memory back
  *
  * The rpc_xprt has no connection of its own and cannot connect. The RPC layer
- * closes it when it closes the svc_xprt, which outlives all callbacks.
+ * closes it when it closes the svc_xprt. A callback holds a reference on the
+ * svc_xprt as long as it has a buffer: on Linux 7.3 the end of an RPC client
+ * leaves a task behind that waits for a slot, and the service then puts its own
+ * reference. Without a buffer a callback uses nothing of the connection.
  *
  * The credits of the two directions are independent (B-04, B-17): the RPC
  * layer's congestion window is the peer's grant (B-05), less the aborted
@@ -295,6 +298,8 @@ struct svc2_bc_posted {
 /* A connection, as the RPC client sees it */
 struct backchannel {
 	struct rpc_xprt		bc_xprt;
+	/* NULL when the connection is closed; under transport_lock */
+	struct svc2_xprt	*bc_sp;
 	/* of the Call that the RPC task with XPRT_LOCKED sends */
 	struct rpcrdma2_hdr	bc_hdr;
 	char			bc_addr[INET6_ADDRSTRLEN];
@@ -307,18 +312,53 @@ static struct backchannel *svc2_bc_from_xprt(struct rpc_xprt *xprt)
 	return container_of(xprt, struct backchannel, bc_xprt);
 }
 
+/* Return: the connection, with a reference; NULL when it is closed. */
+static struct svc2_xprt *svc2_bc_get(struct rpc_xprt *xprt)
+{
+	struct svc2_xprt *sp;
+
+	guard(spinlock)(&xprt->transport_lock);
+	sp = svc2_bc_from_xprt(xprt)->bc_sp;
+	if (sp)
+		svc_xprt_get(&sp->sp_xprt);
+	return sp;
+}
+
+static void svc2_bc_put_last(struct work_struct *work)
+{
+	struct svc2_xprt *sp = container_of(work, struct svc2_xprt, sp_reap);
+
+	svc_xprt_put(&sp->sp_xprt);
+}
+
+/* The last reference is put by work: rpciod has no time to drain queues. */
+static void svc2_bc_put(struct svc2_xprt *sp)
+{
+	if (likely(refcount_dec_not_one(&sp->sp_xprt.xpt_ref.refcount)))
+		return;
+	INIT_WORK(&sp->sp_reap, svc2_bc_put_last);
+	queue_work(svc2_wq, &sp->sp_reap);
+}
+
+/* Return: 0; -ENOMEM, to be called again; -ENOTCONN, which ends the task. */
 static int svc2_bc_alloc(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	size_t callsize = round_up(rqst->rq_callsize, 8);
 	struct svc2_callback *sc;
+	struct svc2_xprt *sp;
 
+	sp = svc2_bc_get(rqst->rq_xprt);
+	if (!sp)
+		return -ENOTCONN;
 	sc = kmalloc(struct_size(sc, sc_data, callsize + rqst->rq_rcvsize),
 		     rpc_task_gfp_mask());
-	if (!sc)
+	if (!sc) {
+		svc2_bc_put(sp);
 		return -ENOMEM;
+	}
 	*sc = (struct svc2_callback){
-		.sc_sp		= svc2_from_xprt(rqst->rq_xprt->bc_xprt),
+		.sc_sp		= sp,
 		.sc_rqst	= rqst,
 	};
 	rpcrdma2_exposed_init(&sc->sc_exposed);
@@ -458,12 +498,14 @@ static void svc2_bc_await_late(struct svc2_callback *sc)
 static void svc2_bc_free(struct rpc_task *task)
 {
 	struct svc2_callback *sc = svc2_callback_of(task->tk_rqstp);
+	struct svc2_xprt *sp = sc->sc_sp;
 
 	if (unlikely(rpcrdma2_is_exposed(&sc->sc_exposed))) {	/* R8 */
 		svc2_bc_await_late(sc);
 		svc2_callback_revoke(sc);
 	}
 	kfree(sc);
+	svc2_bc_put(sp);
 }
 
 /* Form of callbacks in the version of the last Call: C-035, B-13, S20, S21 */
@@ -519,14 +561,13 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
  */
 static int svc2_bc_send_request(struct rpc_rqst *rqst)
 {
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct svc2_xprt *sp = svc2_from_xprt(xprt->bc_xprt);
-	struct rpcrdma2_hdr *h = &svc2_bc_from_xprt(xprt)->bc_hdr;
+	struct rpcrdma2_hdr *h = &svc2_bc_from_xprt(rqst->rq_xprt)->bc_hdr;
 	struct svc2_callback *sc = svc2_callback_of(rqst);
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct svc2_xprt *sp = sc->sc_sp;
 	int ret;
 
 	if (test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags)) {
-		/* also for one that was created too late to be closed */
 		xprt_disconnect_done(xprt);
 		return -ENOTCONN;
 	}
@@ -561,10 +602,22 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 	return 0;
 }
 
-/* CONFIG_FAIL_SUNRPC calls it without a check for NULL. */
+/*
+ * A task that transmits holds the connection. CONFIG_FAIL_SUNRPC calls it
+ * without a check for NULL.
+ */
 static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
 {
 	svc2_close(svc2_from_xprt(xprt->bc_xprt), RPCRDMA2_LOSS_INJECTED);
+}
+
+/* The RPC layer closes the connection, or nfsd the backchannel alone. */
+static void svc2_bc_close(struct rpc_xprt *xprt)
+{
+	spin_lock(&xprt->transport_lock);
+	svc2_bc_from_xprt(xprt)->bc_sp = NULL;
+	spin_unlock(&xprt->transport_lock);
+	xprt_disconnect_done(xprt);
 }
 
 static void svc2_bc_destroy(struct rpc_xprt *xprt)
@@ -595,18 +648,22 @@ static void svc2_bc_release_request(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct svc2_xprt *sp = svc2_from_xprt(xprt->bc_xprt);
-	struct svc2_bc_posted *ps = NULL;
+	struct svc2_bc_posted *ps;
+	struct svc2_callback *sc;
+	struct svc2_xprt *sp;
 
-	if (rqst->rq_cong)
-		ps = svc2_bc_find_posted(sp, xprt, be32_to_cpu(rqst->rq_xid));
+	if (!rqst->rq_cong)	/* perhaps without a buffer */
+		return;
+	sc = svc2_callback_of(rqst);
+	sp = sc->sc_sp;
+	ps = svc2_bc_find_posted(sp, xprt, be32_to_cpu(rqst->rq_xid));
 	if (ps && !ps->ps_aborted) {
 		ps->ps_aborted = true;
 		sp->sp_naborted++;
 		svc2_count(backward_given_up);
 		svc2_bc_set_window_locked(sp, xprt);
 	}
-	if (ps && !rpcrdma2_is_exposed(&svc2_callback_of(rqst)->sc_exposed))
+	if (ps && !rpcrdma2_is_exposed(&sc->sc_exposed))
 		ps->ps_callback = NULL;
 	xprt_release_rqst_cong(task);
 }
@@ -731,8 +788,7 @@ static const struct rpc_xprt_ops svc2_bc_ops = {
 	.send_request		= svc2_bc_send_request,
 	.wait_for_reply_request	= svc2_bc_wait_for_reply,
 	.release_request	= svc2_bc_release_request,
-	/* no more: the connection may be gone */
-	.close			= xprt_disconnect_done,
+	.close			= svc2_bc_close,
 	.destroy		= svc2_bc_destroy,
 	.inject_disconnect	= svc2_bc_inject_disconnect,
 };
@@ -811,8 +867,13 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 
 	__module_get(THIS_MODULE);	/* the class holds one now */
 	xprt->bc_xprt = args->bc_xprt;
+	svc2_bc_from_xprt(xprt)->bc_sp = sp;
 	/* pairs with svc2_take_answer() */
 	smp_store_release(&args->bc_xprt->xpt_bc_xprt, xprt_get(xprt));
+	/* pairs with test_and_set_bit() before the RPC layer calls ->close */
+	smp_mb();
+	if (test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags))
+		svc2_bc_close(xprt);
 	return xprt;
 
 out_free:

@@ -516,7 +516,8 @@ struct svc2_xprt {
 
 	struct svc2_listener	*sp_listener;	/* valid on ls_pending */
 	struct list_head	sp_pending;	/* on ls_pending */
-	struct work_struct	sp_reap;	/* ends it if never accepted */
+	/* ends it if never accepted; or puts the last callback's reference */
+	struct work_struct	sp_reap;
 	struct delayed_work	sp_deadline;	/* of the handshake */
 
 	struct rpcrdma2_conn	sp_conn;	/* its verbs objects (R7) */
@@ -635,7 +636,7 @@ struct svc2_xprt {
 
 /* A callback, with the buffers of Call and Reply */
 struct svc2_callback {
-	struct svc2_xprt	*sc_sp;
+	struct svc2_xprt	*sc_sp;		/* with a reference */
 	struct rpc_rqst		*sc_rqst;
 	/*
 	 * Version it was sent in; 0 while no answer can match. Set when it is
