@@ -85,6 +85,7 @@ static int late_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, f->bc);
 	xprt = &f->bc->bc_xprt;
 	spin_lock_init(&xprt->transport_lock);
+	spin_lock_init(&xprt->queue_lock);
 	f->sp.sp_backward_max = CALLS;
 	for (i = 0; i < CALLS; i++) {
 		struct call *de = &f->calls[i];
@@ -276,9 +277,26 @@ static void held_by_buffers(struct kunit *test)
 	svc2_bc_destroy(rqst->rq_xprt);
 }
 
+/* R8: the memory of a Call whose Send was refused belongs to an answer that came nevertheless. */
+static void r8_refused_and_answered(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_callback *sc = f->calls[0].sc;
+	static struct svc2_msg answer;
+
+	sc->sc_vers = RPCRDMA2_VERS_TWO;
+	sc->sc_answer = &answer;
+	KUNIT_EXPECT_FALSE(test, svc2_bc_withdraw(sc, true));
+	KUNIT_EXPECT_EQ(test, sc->sc_vers, RPCRDMA2_VERS_TWO);
+	sc->sc_answer = NULL;
+	KUNIT_EXPECT_TRUE(test, svc2_bc_withdraw(sc, true));
+	KUNIT_EXPECT_EQ(test, sc->sc_vers, 0);
+}
+
 static struct kunit_case late_cases[] = {
 	KUNIT_CASE(lost_during_setup),
 	KUNIT_CASE(held_by_buffers),
+	KUNIT_CASE(r8_refused_and_answered),
 	KUNIT_CASE(c009_silent_peer),
 	KUNIT_CASE(c009_slow_peer),
 	KUNIT_CASE(c009_lost_peer),

@@ -514,6 +514,21 @@ static u32 svc2_bc_level(const struct svc2_xprt *sp)
 	return rpcrdma2_backward_level(&sp->sp_ex, READ_ONCE(sp->sp_last_vers));
 }
 
+/*
+ * A Send was refused. A peer that guesses the xid may have answered it: then its
+ * memory belongs to the answer, and on the connection, which is lost,
+ * svc2_bc_free() releases it. Return: true when no answer can reach it now.
+ */
+static bool svc2_bc_withdraw(struct svc2_callback *sc, bool first)
+{
+	guard(spinlock)(&sc->sc_rqst->rq_xprt->queue_lock);
+	if (sc->sc_answer)
+		return false;
+	if (first)
+		WRITE_ONCE(sc->sc_vers, 0);
+	return true;
+}
+
 /* Return: as svc2_callback_build(). */
 static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 				 struct rpc_rqst *rqst)
@@ -537,11 +552,9 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		first = svc2_bc_note_posted(sp, rqst->rq_xprt, h->h_xid, sc);
 		/* the callback may be too long now: it is built again */
 		ret = svc2_tx_post(sp, tx, 0, NULL) ? -ENOBUFS : 0;
-		if (ret && first) {
+		if (ret && first)
 			svc2_bc_forget_posted(sp, rqst->rq_xprt, h->h_xid);
-			WRITE_ONCE(sc->sc_vers, 0);
-		}
-		if (ret)
+		if (ret && svc2_bc_withdraw(sc, first))
 			rpcrdma2_unexpose(&sp->sp_conn, &sc->sc_exposed);
 	}
 	if (ret)
