@@ -35,6 +35,17 @@ static unsigned int puts;
 #undef queue_work
 #define queue_work(wq, work)	(puts++)
 
+/* A connection that ends while a Call finds no credit */
+static struct svc2_xprt *ending;
+#include <linux/sunrpc/xprt.h>
+#define xprt_request_get_cong(xprt, rqst)	get_no_credit()
+static bool get_no_credit(void)
+{
+	if (ending)
+		set_bit(XPT_DEAD, &ending->sp_xprt.xpt_flags);
+	return false;
+}
+
 /* The result of the Receives that a backchannel needs */
 static int filled;
 #define svc2_grant_fill(sp, limit)	grant_fill(sp, limit)
@@ -277,6 +288,27 @@ static void held_by_buffers(struct kunit *test)
 	svc2_bc_destroy(rqst->rq_xprt);
 }
 
+/* A Call does not sleep for a credit of a connection that ends meanwhile. */
+static void b05_lost_before_sleep(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpc_rqst *rqst = &f->calls[0].rqst;
+	struct svc2_callback *sc = f->calls[0].sc;
+
+	filled = 0;
+	rqst->rq_xprt = set_up(f);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
+	rqst->rq_buffer = sc->sc_data;
+	INIT_LIST_HEAD(&sc->sc_exposed.em_regions);
+	f->sp.sp_backward_after = jiffies;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EBADSLT);
+	ending = &f->sp;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOTCONN);
+	ending = NULL;
+	KUNIT_EXPECT_FALSE(test, xprt_connected(rqst->rq_xprt));
+	svc2_bc_destroy(rqst->rq_xprt);
+}
+
 /* R8: the memory of a Call whose Send was refused belongs to an answer that came nevertheless. */
 static void r8_refused_and_answered(struct kunit *test)
 {
@@ -296,6 +328,7 @@ static void r8_refused_and_answered(struct kunit *test)
 static struct kunit_case late_cases[] = {
 	KUNIT_CASE(lost_during_setup),
 	KUNIT_CASE(held_by_buffers),
+	KUNIT_CASE(b05_lost_before_sleep),
 	KUNIT_CASE(r8_refused_and_answered),
 	KUNIT_CASE(c009_silent_peer),
 	KUNIT_CASE(c009_slow_peer),

@@ -563,6 +563,21 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 }
 
 /*
+ * The close of the connection wakes tasks, and the RPC layer sets XPT_DEAD
+ * before it. A task that is to sleep afterwards sees the flag here.
+ * Return: @status, or -ENOTCONN when the connection is gone.
+ */
+static int svc2_bc_unless_gone(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+			       int status)
+{
+	smp_mb();	/* after XPRT_CWND_WAIT or XPRT_WRITE_SPACE */
+	if (likely(!test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags)))
+		return status;
+	xprt_disconnect_done(xprt);
+	return -ENOTCONN;
+}
+
+/*
  * A callback that cannot be sent now is retried after a quarter of a second,
  * until the service's timer ends it, or on a lost connection until that is
  * detached. Other callbacks wait behind it. A callback that is too long for the
@@ -580,10 +595,8 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 	struct svc2_xprt *sp = sc->sc_sp;
 	int ret;
 
-	if (test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags)) {
-		xprt_disconnect_done(xprt);
+	if (svc2_bc_unless_gone(sp, xprt, 0))
 		return -ENOTCONN;
-	}
 	/* Memory that the peer may still use is not offered twice. */
 	if (READ_ONCE(sc->sc_failed) || rpcrdma2_is_exposed(&sc->sc_exposed))
 		return 0;
@@ -591,14 +604,14 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 	if (time_before(jiffies, READ_ONCE(sp->sp_backward_after)))
 		return -ENOBUFS;
 	if (!xprt_request_get_cong(xprt, rqst))
-		return -EBADSLT;
+		return svc2_bc_unless_gone(sp, xprt, -EBADSLT);
 
 	ret = svc2_bc_send_callback(sp, h, rqst);
 	trace_svc2_backward_call(sp, h, rqst->rq_snd_buf.len, ret);
 	if (ret == -EAGAIN && rpcrdma2_regions_awaited(&sp->sp_conn)) {
 		svc2_count(mr_waits);
 		rpcrdma2_await_regions(&sp->sp_conn, xprt);
-		return -EAGAIN;
+		return svc2_bc_unless_gone(sp, xprt, -EAGAIN);
 	}
 	if (ret == -EMSGSIZE) {
 		/* no error of the peer, and it delays no other callback */
