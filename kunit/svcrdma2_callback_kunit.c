@@ -35,6 +35,9 @@ static unsigned int puts;
 #undef queue_work
 #define queue_work(wq, work)	(puts++)
 
+/* An answer of these test cases has no Receive. */
+#define svc2_msg_put(sp, msg)	((void)(msg))
+
 /* A connection that ends while a Call finds no credit */
 static struct svc2_xprt *ending;
 #include <linux/sunrpc/xprt.h>
@@ -318,11 +321,31 @@ static void r8_refused_and_answered(struct kunit *test)
 
 	sc->sc_vers = RPCRDMA2_VERS_TWO;
 	sc->sc_answer = &answer;
-	KUNIT_EXPECT_FALSE(test, svc2_bc_withdraw(sc, true));
+	KUNIT_EXPECT_FALSE(test, svc2_bc_withdraw(sc));
 	KUNIT_EXPECT_EQ(test, sc->sc_vers, RPCRDMA2_VERS_TWO);
 	sc->sc_answer = NULL;
-	KUNIT_EXPECT_TRUE(test, svc2_bc_withdraw(sc, true));
+	KUNIT_EXPECT_TRUE(test, svc2_bc_withdraw(sc));
 	KUNIT_EXPECT_EQ(test, sc->sc_vers, 0);
+}
+
+/*
+ * R8: a Call whose answer makes the RPC client send it again gets new regions; until it is posted
+ * again, no second answer can end it.
+ */
+static void r8_sent_again(struct kunit *test)
+{
+	static struct svc2_msg answer;
+	struct fixture *f = test->priv;
+	struct call *de = &f->calls[0];
+	struct rpc_task task = {};
+
+	de->rqst.rq_task = &task;
+	de->sc->sc_vers = RPCRDMA2_VERS_TWO;
+	de->sc->sc_answer = &answer;
+	xprt_pin_rqst(&de->rqst);
+	svc2_callback_unpin(de->sc, 0, false);
+	KUNIT_EXPECT_NULL(test, de->sc->sc_answer);
+	KUNIT_EXPECT_EQ(test, de->sc->sc_vers, 0);
 }
 
 static struct kunit_case late_cases[] = {
@@ -330,6 +353,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE(held_by_buffers),
 	KUNIT_CASE(b05_lost_before_sleep),
 	KUNIT_CASE(r8_refused_and_answered),
+	KUNIT_CASE(r8_sent_again),
 	KUNIT_CASE(c009_silent_peer),
 	KUNIT_CASE(c009_slow_peer),
 	KUNIT_CASE(c009_lost_peer),

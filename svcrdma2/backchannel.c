@@ -90,9 +90,10 @@ static int svc2_callback_copy_inline(struct svc2_tx *tx,
 
 /*
  * Makes a callback, with xid, version and credits in @h, ready to be posted.
- * Return: 0, then it is posted or rpcrdma2_unexpose() is called; -EAGAIN when
- * regions are short, -ENOBUFS when memory cannot be mapped now, -EMSGSIZE when
- * it is too long for the connection; other errors when it cannot be sent.
+ * Return: 0, then it is posted, rpcrdma2_unexpose() is called, or its regions are
+ * left to an answer (svc2_bc_withdraw()); -EAGAIN when regions are short,
+ * -ENOBUFS when memory cannot be mapped now, -EMSGSIZE when it is too long for
+ * the connection; other errors when it cannot be sent.
  * RPC task, one at a time for each connection
  */
 static int svc2_callback_build(struct svc2_xprt *sp, struct svc2_tx *tx,
@@ -175,6 +176,8 @@ static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 
 	spin_lock(&xprt->queue_lock);
 	sc->sc_answer = NULL;
+	/* after some errors the RPC client sends it again: with new regions */
+	WRITE_ONCE(sc->sc_vers, 0);
 	if (ends && sc->sc_verdict == SVC2_ANSWER_REPLY) {
 		xprt_complete_rqst(rqst->rq_task, copied);
 		sp->sp_backward_errors = 0;
@@ -331,7 +334,10 @@ static void svc2_bc_put_last(struct work_struct *work)
 	svc_xprt_put(&sp->sp_xprt);
 }
 
-/* The last reference is put by work: rpciod has no time to drain queues. */
+/*
+ * The last reference is put by work: svc2_free() waits for the cm_id and the
+ * queue pair, whose work does not have rpciod's guarantee of memory.
+ */
 static void svc2_bc_put(struct svc2_xprt *sp)
 {
 	if (likely(refcount_dec_not_one(&sp->sp_xprt.xpt_ref.refcount)))
@@ -519,13 +525,12 @@ static u32 svc2_bc_level(const struct svc2_xprt *sp)
  * memory belongs to the answer, and on the connection, which is lost,
  * svc2_bc_free() releases it. Return: true when no answer can reach it now.
  */
-static bool svc2_bc_withdraw(struct svc2_callback *sc, bool first)
+static bool svc2_bc_withdraw(struct svc2_callback *sc)
 {
 	guard(spinlock)(&sc->sc_rqst->rq_xprt->queue_lock);
 	if (sc->sc_answer)
 		return false;
-	if (first)
-		WRITE_ONCE(sc->sc_vers, 0);
+	WRITE_ONCE(sc->sc_vers, 0);
 	return true;
 }
 
@@ -554,7 +559,7 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		ret = svc2_tx_post(sp, tx, 0, NULL) ? -ENOBUFS : 0;
 		if (ret && first)
 			svc2_bc_forget_posted(sp, rqst->rq_xprt, h->h_xid);
-		if (ret && svc2_bc_withdraw(sc, first))
+		if (ret && svc2_bc_withdraw(sc))
 			rpcrdma2_unexpose(&sp->sp_conn, &sc->sc_exposed);
 	}
 	if (ret)
@@ -637,7 +642,7 @@ static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
 	svc2_close(svc2_from_xprt(xprt->bc_xprt), RPCRDMA2_LOSS_INJECTED);
 }
 
-/* The RPC layer closes the connection, or nfsd the backchannel alone. */
+/* The RPC layer calls it, or svc2_bc_setup() that came too late for that. */
 static void svc2_bc_close(struct rpc_xprt *xprt)
 {
 	spin_lock(&xprt->transport_lock);
@@ -866,8 +871,8 @@ static struct rpc_xprt *svc2_bc_create(const struct xprt_create *args,
  *
  * A connection that is lost meanwhile is not an error: nfsd's
  * nfsd4_process_cb_update() handles one by means of its nfsd4_conn, which the
- * end of the connection frees. Callbacks then fail in svc2_bc_send_request(), as
- * when the connection is lost a moment later.
+ * end of the connection frees. Callbacks then fail in svc2_bc_alloc(), as when
+ * the connection is lost a moment later.
  */
 static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 {
