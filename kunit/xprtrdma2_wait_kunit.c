@@ -267,8 +267,41 @@ static void recvbuf_passed_on(struct kunit *test)
 	}
 }
 
+/*
+ * X8: without memory for the buffer of a Call with RPCSEC_GSS, the RPC has no buffer at all. The
+ * RPC layer repeats the allocation only then.
+ */
+static void x8_no_plain_buffer(struct kunit *test)
+{
+	struct rpc_auth auth = {
+		.au_flavor	= RPC_AUTH_GSS_KRB5I,
+		.au_flags	= BIT(RPCAUTH_AUTH_DATATOUCH),
+	};
+	struct rpc_cred cred = { .cr_auth = &auth };
+	struct wait *w = test->priv;
+	struct xprt2_req *req = &w->req;
+	struct rpc_rqst *rqst = &req->rq2_slot;
+	size_t size = req->rq2_sendsize;
+
+	rqst->rq_cred = &cred;
+	rqst->rq_rcvsize = 0;
+	rqst->rq_callsize = 2 * KMALLOC_MAX_SIZE;
+	req->rq2_sendsize = SIZE_MAX;
+	KUNIT_EXPECT_EQ(test, xprt2_req_buffers(req, GFP_KERNEL | __GFP_NOWARN), -ENOMEM);
+	KUNIT_EXPECT_NULL(test, rqst->rq_buffer);
+
+	rqst->rq_callsize = 100;
+	KUNIT_EXPECT_EQ(test, xprt2_req_buffers(req, GFP_KERNEL), 0);
+	KUNIT_EXPECT_PTR_EQ(test, rqst->rq_buffer, req->rq2_plainbuf);
+	kfree(req->rq2_plainbuf);
+	req->rq2_plainbuf = NULL;
+	req->rq2_sendsize = size;
+	rqst->rq_cred = NULL;
+}
+
 static struct kunit_case wait_cases[] = {
 	KUNIT_CASE(recvbuf_passed_on),
+	KUNIT_CASE(x8_no_plain_buffer),
 	KUNIT_CASE(s46_reply_accepted),
 	KUNIT_CASE(s46_reply_not_accepted),
 	KUNIT_CASE(s46_reply_after_teardown),

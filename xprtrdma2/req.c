@@ -290,6 +290,7 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
 {
 	struct rpc_rqst *rqst = &req->rq2_slot;
 	size_t call = XPRT2_HEADROOM + rqst->rq_callsize;
+	void *buffer;
 
 	if (xprt2_req_grow(req, &req->rq2_sendbuf, &req->rq2_sendsize,
 			   max_t(size_t, call, XPRT2_SENDBUF_SIZE), gfp))
@@ -308,14 +309,16 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
 		xprt2_req_grow(req, &req->rq2_sendbuf, &req->rq2_sendsize,
 			       req->rq2_pullup_size, GFP_NOWAIT | __GFP_NOWARN);
 
-	rqst->rq_buffer = req->rq2_sendbuf + XPRT2_HEADROOM;
+	buffer = req->rq2_sendbuf + XPRT2_HEADROOM;
 	/* Only a forward Call has a credential. */
 	if (rqst->rq_cred && xprt2_touches_data(rqst)) {
 		if (xprt2_req_grow(req, &req->rq2_plainbuf, &req->rq2_plainsize,
 				   rqst->rq_callsize, gfp))
 			return -ENOMEM;
-		rqst->rq_buffer = req->rq2_plainbuf;	/* X8 */
+		buffer = req->rq2_plainbuf;	/* X8 */
 	}
+	/* The RPC layer does not come back for an RPC with rq_buffer. */
+	rqst->rq_buffer = buffer;
 	rqst->rq_rbuffer = req->rq2_recvbuf;
 	return 0;
 }
