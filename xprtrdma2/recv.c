@@ -186,15 +186,19 @@ static u32 xprt2_recv_refill(struct xprt2_ep *ep)
 static void xprt2_recv_set_window(struct xprt2_ep *ep)
 {
 	struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
+	u32 calls = xprt2_recv_refill(ep);
 	unsigned long cwnd, was;
 	bool freed;
 
-	cwnd = RPC_CWNDSCALE * xprt2_calls_allowed(READ_ONCE(ep->ep_props_credit),
-						   xprt2_recv_refill(ep));
+	cwnd = RPC_CWNDSCALE *
+	       xprt2_calls_allowed(READ_ONCE(ep->ep_props_credit), calls);
 	if (READ_ONCE(xprt->cwnd) == cwnd)
 		return;
 
 	spin_lock(&xprt->transport_lock);
+	/* xprt2_props_take_credit() may have taken one since */
+	cwnd = RPC_CWNDSCALE *
+	       xprt2_calls_allowed(READ_ONCE(ep->ep_props_credit), calls);
 	was = xprt->cwnd;
 	xprt->cwnd = cwnd;
 	freed = xprt2_bound_kept(xprt);
