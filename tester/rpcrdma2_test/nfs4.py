@@ -102,17 +102,18 @@ class Session:
 
 
 def recall(t, session):
-    """Makes the server recall a delegation; returns the Call of the recall."""
+    """
+    Makes the server recall a delegation; returns the Call of the recall.
+
+    The Call and the Reply to the WRITE that causes it come in any order.
+    """
     handle = session.delegated()
     arguments = rpc.write_arguments(handle, 4, b'data')
     t.send(t.call(rpc.WRITE, arguments))
-    for _ in range(2):
-        got = t.receive()
-        check(got is not None, 'the delegation is not recalled')
-        if got.message.direction == 0:
-            return got
-    check(False, 'the delegation is not recalled')
-    return None
+    both = [t.receive(), t.receive()]
+    call = next((got for got in both if got and got.message.direction == 0), None)
+    check(call is not None, 'the delegation is not recalled')
+    return call
 
 
 def recalled(call):
