@@ -128,6 +128,9 @@ export TERM=$vm_term VM_KERNEL=$vm_kernel VM_CLOCK=$vm_clock
 export VM_BUILD=$vm_build VM_TOP=$vm_top VM_NODE=$vm_node
 # Discards leaks of the boot; only those of the command count.
 echo clear 2>/dev/null >/sys/kernel/debug/kmemleak
+# This kernel's clock has ticks of 10 ms, in which a trace would sort the events of several
+# processors by processor.
+[ "$vm_kernel" != uml-smp ] || echo counter >/sys/kernel/tracing/trace_clock
 # KCSAN is off during the boot, whose races do not count; this also makes the boot faster.
 [ "$vm_kernel" != kcsan ] || echo on >/sys/kernel/debug/kcsan
 touch /run/vm/started
