@@ -501,7 +501,7 @@ static void s46_loss_ends_wait(struct kunit *test)
  */
 static void s46_counted_call_not_deferred(struct kunit *test)
 {
-	static const char rpc[] = "thirty-two bytes of a small Call";
+	static const char rpc[] = "the forty-four bytes of an RPC of an NFS Call";
 	struct fixture *f = test->priv;
 	struct svc2_msg *call = &f->calls[0];
 	struct page *page = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
@@ -519,9 +519,9 @@ static void s46_counted_call_not_deferred(struct kunit *test)
 	rqst->rq_server = &f->serv;
 	rv->rv_pages[0] = page;
 	call->sm_recv = rv;
-	for (len = 29; len <= 32; len++) {
+	for (len = 41; len <= 44; len++) {
 		*arg = (struct xdr_buf){ .len = len };
-		arg->head[0].iov_base = memcpy(page_address(page) + 100, rpc, 32);
+		arg->head[0].iov_base = memcpy(page_address(page) + 100, rpc, 44);
 		arg->head[0].iov_len = len;
 		call->sm_charged = 0;
 		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), len);
@@ -530,24 +530,33 @@ static void s46_counted_call_not_deferred(struct kunit *test)
 
 		call->sm_charged = 1;
 		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), len);
-		KUNIT_EXPECT_EQ(test, arg->head[0].iov_len, 28);
-		KUNIT_EXPECT_EQ(test, arg->page_len, len - 28);
+		KUNIT_EXPECT_EQ(test, arg->head[0].iov_len, 40);
+		KUNIT_EXPECT_EQ(test, arg->page_len, len - 40);
 		KUNIT_EXPECT_EQ(test, arg->page_base, 0);
 		KUNIT_EXPECT_PTR_EQ(test, arg->pages[0], page);
-		KUNIT_EXPECT_MEMEQ(test, page_address(page), rpc + 28, len - 28);
+		KUNIT_EXPECT_MEMEQ(test, page_address(page), rpc + 40, len - 40);
 		/* A Call with data in pages does not change either. */
 		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), len);
-		KUNIT_EXPECT_EQ(test, arg->head[0].iov_len, 28);
+		KUNIT_EXPECT_EQ(test, arg->head[0].iov_len, 40);
+	}
+	/* A message too short for a Call stays in the head: Linux 6.1 reads two words there. */
+	for (len = 8; len < 40; len++) {
+		*arg = (struct xdr_buf){ .len = len };
+		arg->head[0].iov_base = page_address(page) + 100;
+		arg->head[0].iov_len = len;
+		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), len);
+		KUNIT_EXPECT_EQ(test, arg->head[0].iov_len, len);
+		KUNIT_EXPECT_EQ(test, arg->page_len, 0);
 	}
 	/* The word does not overwrite a Call that was moved to the beginning of its page. */
-	*arg = (struct xdr_buf){ .len = 32 };
-	arg->head[0].iov_base = memcpy(page_address(page), rpc, 32);
-	arg->head[0].iov_len = 32;
+	*arg = (struct xdr_buf){ .len = 44 };
+	arg->head[0].iov_base = memcpy(page_address(page), rpc, 44);
+	arg->head[0].iov_len = 44;
 	rv->rv_pages[1] = next;
-	KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), 32);
+	KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), 44);
 	KUNIT_EXPECT_PTR_EQ(test, arg->pages[0], next);
-	KUNIT_EXPECT_MEMEQ(test, page_address(page), rpc, 28);
-	KUNIT_EXPECT_MEMEQ(test, page_address(next), rpc + 28, 4);
+	KUNIT_EXPECT_MEMEQ(test, page_address(page), rpc, 40);
+	KUNIT_EXPECT_MEMEQ(test, page_address(next), rpc + 40, 4);
 	__free_page(next);
 	__free_page(page);
 }

@@ -512,7 +512,9 @@ int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
  * take minutes, and the RPC layer defers no Call with data in pages. So if all
  * of it is in the head, its last word goes to the beginning of a page: the
  * first of its Receive, in place of the decoded header; or the second one, if
- * the Call was moved to the start of the first.
+ * the Call was moved to the start of the first. A Call too short for an RPC
+ * stays whole: Linux 6.1 does not compare what is left of it with the two words
+ * that it reads first.
  */
 static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
 {
@@ -546,7 +548,8 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 		svc2_pages_track(svc2_from_xprt(rqstp->rq_xprt), msg);
 	else
 		svc2_spares_hold(rqstp, msg);
-	if (msg->sm_charged && !arg->page_len)
+	if (msg->sm_charged && !arg->page_len &&
+	    arg->head[0].iov_len >= RPCRDMA2_CALL_HDR_MIN)
 		svc2_msg_move_word(msg, arg);
 	rqstp->rq_xprt_ctxt = msg;
 	/* no IP protocol; the reply cache uses this field */
