@@ -406,7 +406,7 @@ static int xprt2_ep_reach(struct xprt2_ep *ep)
 	/* S30: at least three before the server can send */
 	xprt2_post_receives(ep, 1, GFP_KERNEL);
 	if (ep->ep_recvs_posted < rpcrdma2_receives_needed(1, 0))
-		return -ENOMEM;
+		return rpcrdma2_conn_is_lost(&ep->ep_conn) ? -ENOTCONN : -ENOMEM;
 
 	rpcrdma2_cm_encode(&private, &limits);
 	/* a server that finds no Receive retries soon, not after 0.6 s */
