@@ -520,6 +520,7 @@ static int svc2_handle_resprop(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	const struct rpcrdma2_msg *mg = &msg->sm_msg;
 
+	svc2_check_handle(sp, mg);		/* S50 */
 	if (!mg->mg_verdict && mg->mg_prop.pm_want)
 		rpcrdma2_exchange_take(&sp->sp_ex, &mg->mg_prop);
 	else if (!rpcrdma2_exchange_malformed(&sp->sp_ex, mg))
@@ -537,10 +538,12 @@ static int svc2_handle_resprop(struct svc2_xprt *sp, struct svc2_msg *msg)
 static int svc2_handle_error(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
 	if (rpcrdma2_msg_is_error(&msg->sm_msg) &&
-	    rpcrdma2_exchange_refused(&sp->sp_ex, &msg->sm_msg.mg_hdr))
+	    rpcrdma2_exchange_refused(&sp->sp_ex, &msg->sm_msg.mg_hdr)) {
+		svc2_check_handle(sp, &msg->sm_msg);	/* S50 */
 		svc2_msg_put(sp, msg);
-	else
+	} else {
 		svc2_msg_ready(sp, msg);
+	}
 	return 0;
 }
 

@@ -105,6 +105,8 @@ calls_of_any_size()
 		"s_backward_read_chunks == 1"
 	calls_of_service handle_of_another_call backward=0 wrong=0
 	ended_for "handle_of_another_call" "$server_view" "foreign handle invalidated"
+	calls_of_service handle_in_a_resprop backward=0 wrong=0
+	ended_for "handle_in_a_resprop" "$server_view" "foreign handle invalidated"
 	check "the service ends" echo_do close
 }
 

@@ -10,7 +10,7 @@ from .. import rpc
 from ..registry import NotApplicable, case, check
 from ..server import contents
 from ..wire import (BRS, BRS_GENL, BRS_INLINE, MSG, RBSIZ, REPLY, REPLY_RESOURCE, Error, Prop,
-                    Rpc, u32)
+                    Rpc, resprop, u32)
 from .callback_answers import next_call
 from .client_chunks import PROGRAM, pattern
 
@@ -135,4 +135,15 @@ def handle_of_another_call(t):
     first, second = calls
     message = Rpc(first.number, rpc.reply(first.number, u32(0, 0, 0)), direction=REPLY)
     t.endpoint.send(message.encode(), invalidate=second.handles()[0])
+    t.lost()
+
+
+@case('S50', needs='set')
+def handle_in_a_resprop(t):
+    """A RESPROP that invalidates memory of a Call ends the connection, too"""
+    bound(t, BRS_GENL)
+    t.set('call', f'count=1 window=1 call={LARGE} reply=0')
+    call = next_call(t)
+    check(call is not None and call.reads, f'{call}')
+    t.endpoint.send(resprop(call.number).encode(), invalidate=call.handles()[0])
     t.lost()
