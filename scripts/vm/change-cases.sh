@@ -4,12 +4,14 @@
 # Sourced by nfs-cases.sh, after size-cases.sh and grant-cases.sh: the sizes of messages
 # change during a connection, while it is idle and while it is busy.
 
+# traffic: messages about a file of the server, and the client's own file, of which the client
+# may have a delegation
 traffic()
 {
 	local i
 
 	for i in $(seq 40); do
-		stat -c %i /mnt/c
+		stat -c %i /mnt/seen
 		echo "$i" >>/mnt/c
 		lines=$((lines + 1))
 	done >/dev/null
@@ -68,6 +70,7 @@ group_changes()
 
 	nfs_up rdma2 || { fail "server"; return; }
 	receives 16384 16384
+	: >"$export_dir/seen"
 	mount_nfs rdma2 4.2 /mnt noac || { fail "mount"; return; }
 	: >/mnt/c
 	traffic
