@@ -155,6 +155,18 @@ more_credits()
 	[ "$least" -gt "$1" ] || complain "one has $least"
 }
 
+# strain_until_raised COUNT: strains each connection until it has more than the minimum. A grant
+# is raised after some Calls; with the host's clock one strain may be too short for these.
+strain_until_raised()
+{
+	local i
+
+	for ((i = 0; i < patience; i++)); do
+		strain "$1"
+		! more_credits 4 || break
+	done
+}
+
 # 48 connections, with memory for a third of their initial Receives
 small_memory()
 {
@@ -185,7 +197,9 @@ small_memory()
 		of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
 
 	set_parameter receive_memory 0
-	measure strain 3
+	before=$(counters)
+	strain_until_raised 3 >/dev/null 2>&1
+	risen "$before"
 	expect "S26 with more memory grants are raised" \
 		"s_grants_raised > 0 && s_grants_lowered == 0 && s_grants_denied == 0"
 	check "S26 each grant exceeds the minimum" more_credits 4
