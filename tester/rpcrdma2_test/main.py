@@ -122,8 +122,8 @@ def run(case, talk):
             status, why = report.FAILED, 'not applicable without a reason'
     except (registry.Failure, Lost, OSError, rpc.RpcError, wire.WireError) as reason:
         where = traceback.extract_tb(reason.__traceback__)
-        line = next((f.lineno for f in where if '/cases/' in f.filename), 0)
-        status, why = report.FAILED, f'line {line}: {reason}'
+        lines = [str(f.lineno) for f in where if '/cases/' in f.filename]
+        status, why = report.FAILED, f'line {", ".join(lines) or 0}: {reason}'
         lost = isinstance(reason, (Lost, OSError, registry.NoConnection))
     except Exception as reason:         # a fault of the tester
         where = traceback.extract_tb(reason.__traceback__)[-1]
