@@ -3,6 +3,7 @@
  * The queues of a connection: its loss, with a reason and advice for the
  * administrator, then Receives, then the Send Queue. See rpcrdma2/conn.h.
  */
+#include <linux/delay.h>
 #include <linux/export.h>
 #include <linux/highmem.h>
 #include <linux/ktime.h>
@@ -973,10 +974,12 @@ static void rpcrdma2_sq_wc_post(struct ib_cq *cq, struct ib_wc *wc)
 
 	trace_rpcrdma2_wc_send(cq, post->po_id, wc);
 	if (unlikely(!ok)) {
-		/* before ->lost, which lets the peer connect and try again */
 		if ((sq->sq_refused || rpcrdma2_sq_is_refused(wc)) &&
-		    post->po_refused)
+		    post->po_refused) {
+			if (rpcrdma2_fault(refused))
+				msleep(20);
 			post->po_refused(co, post);
+		}
 		sq->sq_refused = false;
 		rpcrdma2_conn_lose_wc(co, wc,
 				      rpcrdma2_sq_loss_of(post->po_opcode));

@@ -541,6 +541,22 @@ static int svc2_conn_setup(struct svc2_xprt *sp)
 }
 
 /*
+ * S46: a Call whose RDMA Write the peer's device refuses is recorded before the
+ * disconnect permits the peer to send it again. Flushed Receives reach a thread
+ * without the worker of the Send CQ, and may be the first to end the connection.
+ * On InfiniBand and RoCE a disconnect flushes both queues anyway; on iWARP the
+ * device sends all messages first, and a drain would prevent that.
+ */
+static void svc2_sq_settle(struct svc2_xprt *sp)
+{
+	const struct rdma_cm_id *id = sp->sp_conn.co_id;
+
+	if (rpcrdma2_conn_qp(&sp->sp_conn) &&
+	    rdma_cap_ib_cm(id->device, id->port_num))
+		rpcrdma2_sq_drain(&sp->sp_conn);
+}
+
+/*
  * The RPC layer counts, in sv_tmpcnt, the connections whose requester is not
  * known yet, and closes each new one when the count is below 0. A thread that
  * identifies the requester of this one now would subtract it again:
@@ -554,9 +570,10 @@ static void svc2_detach(struct svc_xprt *xprt)
 	svc_xprt_set_valid(xprt);
 	/* completions flushed from now on are no reason to close */
 	svc2_close(sp, RPCRDMA2_LOSS_ENDED);
-	rdma_disconnect(sp->sp_conn.co_id);
 	/* XPT_DEAD ends the waits for answers to aborted callbacks. */
 	wake_up_var(sp);
+	svc2_sq_settle(sp);
+	rdma_disconnect(sp->sp_conn.co_id);
 }
 
 /*

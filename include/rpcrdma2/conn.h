@@ -88,9 +88,10 @@ struct rpcrdma2_recv;
  *	@ok is false if the chain may not have been carried out; then the
  *	connection is lost. Called from the Send CQ, or by the caller of
  *	rpcrdma2_sq_drain()
- * @po_refused: called before the connection is lost because the peer's device
- *	rejected the chain: there is no such memory, or no Receive as large as
- *	the Send. Or NULL. Called from the Send CQ
+ * @po_refused: called because the peer's device rejected the chain: there is no
+ *	such memory, or no Receive as large as the Send. This ends the
+ *	connection, or another completion already has. Or NULL. Called from the
+ *	Send CQ
  * @po_signal: set by the owner if po_done must be called as soon as the chain
  *	is done; once it is posted, whether the chain is signaled
  * @po_timed: sq_timeout applies to this chain, if it is signaled, even where it

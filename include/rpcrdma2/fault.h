@@ -40,6 +40,7 @@ struct dentry;
 	F(pullup)	/* a short payload is sent from its pages */	\
 	F(read)		/* RDMA Reads are not posted: no response */	\
 	F(reply)	/* a Reply cannot be built, now or later */	\
+	F(refused)	/* the peer refused a chain: reported 20 ms late */ \
 	/* the peer's Receives became too small since a message was built */ \
 	F(send_max)
 

@@ -106,6 +106,18 @@ conformance_fragmented()
 	set_parameter receive_size 20480
 }
 
+# The Send CQ reports a refused chain after the flushed Receives have ended the connection.
+conformance_refused()
+{
+	modprobe xprtrdma2
+	can_fail "$faults/fail_refused" "a refused chain is reported late" || return 0
+	with_fault fail_refused 100 tester "" --export "$export_dir" "$addr4" "$port" \
+		lost.an_rdma_read_is_refused lost.an_rdma_write_is_refused \
+		lost.a_send_is_refused || failed=1
+	check "S46 a refused chain is reported late: the fault was injected" \
+		[ "$(cat "$faults/fail_refused/times")" -eq 94 ]
+}
+
 # A Call of several pages that waits for mountd is not deferred as a copy; sunrpc drops it
 # and closes the connection, as with TCP. Calls of one page are copied if mountd is slow, so
 # only this case runs while the event is traced.
@@ -167,6 +179,7 @@ group_conformance()
 		check "S36 the log names the client and the parameter" \
 			eval "dmesg | grep -q 'svcrdma2: client $addr4:.* versions=any'"
 		conformance_fragmented
+		conformance_refused
 		conformance_plain
 	fi
 }
