@@ -271,8 +271,35 @@ static void r4_gathered_reply(struct kunit *test)
 	free_pages((unsigned long)pages, 5);
 }
 
+/* The Reply of a direct read: NFSv4 has counted one page, the payload ends in the second. */
+static void r4_payload_behind_next_page(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct xdr_buf *res;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	res = &f->rqst.rq_res;
+	res->pages = f->pages + 1;
+	f->rqst.rq_next_page = f->pages + 2;
+	svc2_reply_claim_pages(&f->rqst);
+	KUNIT_EXPECT_PTR_EQ(test, f->rqst.rq_next_page, f->pages + 2);
+
+	res->page_len = PAGE_SIZE;
+	svc2_reply_claim_pages(&f->rqst);
+	KUNIT_EXPECT_PTR_EQ(test, f->rqst.rq_next_page, f->pages + 2);
+	res->page_base = 100;
+	svc2_reply_claim_pages(&f->rqst);
+	KUNIT_EXPECT_PTR_EQ(test, f->rqst.rq_next_page, f->pages + 3);
+
+	/* a splice may have put pages there that the Reply does not use */
+	f->rqst.rq_next_page = f->pages + 9;
+	svc2_reply_claim_pages(&f->rqst);
+	KUNIT_EXPECT_PTR_EQ(test, f->rqst.rq_next_page, f->pages + 9);
+}
+
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE_PARAM(r4_gathered_reply, gathered_gen_params),
+	KUNIT_CASE(r4_payload_behind_next_page),
 	KUNIT_CASE(s46_pages_are_counted),
 	KUNIT_CASE(borrow_keeps_order),
 	KUNIT_CASE(borrow_within_bounds),

@@ -844,6 +844,22 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	return ret;
 }
 
+/*
+ * The last page of a payload may lie behind rq_next_page: a direct read of nfsd
+ * (io_cache_read) begins before the payload, but NFSv4 counts the pages as if
+ * the payload began in the first one's first byte. The thread must not use that
+ * page again before the device has read it (R4).
+ */
+static void svc2_reply_claim_pages(struct svc_rqst *rqstp)
+{
+	const struct xdr_buf *res = &rqstp->rq_res;
+	struct page **end = res->pages +
+			    PFN_UP(res->page_base + res->page_len);
+
+	if (unlikely(res->page_len && rqstp->rq_next_page < end))
+		rqstp->rq_next_page = end;
+}
+
 /**
  * svc2_sendto - implement ->xpo_sendto
  * @rqstp: thread, with the Reply in rq_res
@@ -866,6 +882,7 @@ int svc2_sendto(struct svc_rqst *rqstp)
 	if (IS_ERR(tx))
 		return -ENOTCONN;
 
+	svc2_reply_claim_pages(rqstp);
 	svc2_grant_lower(sp, call);
 	svc2_msg_put_recv(sp, call);		/* R6 */
 	do {
