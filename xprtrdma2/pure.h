@@ -614,17 +614,17 @@ static inline unsigned long xprt2_connect_delay(enum xprt2_past past,
  * @status: its status: an error, or the reason of a reject
  *
  * Return: 0 for an event that is no failure. mount.nfs has a hint for -EPROTO,
- * an interface without RDMA.
+ * an interface without RDMA. No event is -ENETUNREACH, which ends the RPCs of a
+ * hard mount in a container: an address and a device are there.
  */
 static inline int xprt2_step_error(enum rdma_cm_event_type event, int status)
 {
 	switch (event) {
 	case RDMA_CM_EVENT_ADDR_ERROR:
 		return status == -ENODEV ? -EPROTO : -EHOSTUNREACH;
-	case RDMA_CM_EVENT_ROUTE_ERROR:
-		return -ENETUNREACH;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 		return -ENOTCONN;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return -EHOSTUNREACH;
 	case RDMA_CM_EVENT_REJECTED:
