@@ -9,6 +9,7 @@
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 
 #include <linux/sunrpc/addr.h>
@@ -398,13 +399,17 @@ out_wq:
 	return ret;
 }
 
-/* Runs only when no transport is left: each holds a module reference. */
+/*
+ * Runs only when no transport is left: each holds a module reference. The work
+ * of the kernel that put the last one may not have returned from this module.
+ */
 static void __exit xprt2_exit(void)
 {
 	xprt2_netid_exit();
 	xprt_unregister_transport(&xprt2_class);
 	xprt2_view_exit();
 	destroy_workqueue(xprt2_wq);
+	synchronize_rcu_tasks();
 	xprt2_reqs_stop();
 	xprt2_forget_servers();
 }
