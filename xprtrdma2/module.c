@@ -213,7 +213,8 @@ static void xprt2_view_exit(void)
  * A kernel with an ident for this class has the names in its table.
  */
 
-#if defined(XPRT2_REPLACES_RPCRDMA) && defined(CONFIG_KRETPROBES)
+#if defined(XPRT2_REPLACES_RPCRDMA) && defined(CONFIG_KRETPROBES) && \
+	defined(CONFIG_HAVE_FUNCTION_ARG_ACCESS_API)
 
 #include <linux/fs_parser.h>
 #include <linux/hash.h>
@@ -329,7 +330,7 @@ static bool xprt2_netid_is_noted(void)
 static void __init xprt2_netid_init(void)
 {
 #ifdef XPRT2_REPLACES_RPCRDMA
-	pr_warn("mount option proto=rdma2 is not available without CONFIG_KRETPROBES; use proto=rdma, which reaches this module\n");
+	pr_warn("mount option proto=rdma2 is not available without CONFIG_KRETPROBES, or on this architecture; use proto=rdma, which reaches this module\n");
 #endif
 }
 
