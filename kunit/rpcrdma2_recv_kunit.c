@@ -108,17 +108,59 @@ static void expect_one_stretch(struct kunit *test, struct rpcrdma2_recv *rv)
 #endif
 }
 
-/* The cut moves the later bytes to the front, across pages, and changes no other byte. */
-static void expect_cut(struct kunit *test, struct rpcrdma2_recv *rv, u32 gone)
+static const struct head_case {
+	const char	*desc;
+	u32		at, len;
+	bool		enough;
+} head_cases[] = {
+	{ "a Call in its first page", 40, PAGE_SIZE, true },
+	{ "a Call of more than a page", 40, PAGE_SIZE + 4, true },
+	{ "a Call after the largest header",
+	  RPCRDMA2_HDR_MAX, 3 * PAGE_SIZE, true },
+	{ "1024 bytes in the first page", PAGE_SIZE - 1024,
+	  PAGE_SIZE + 4, true },
+	{ "1020 bytes in the first page, and one in the next", PAGE_SIZE - 1020,
+	  PAGE_SIZE + 1, false },
+	{ "1020 bytes in the first page, and none in the next",
+	  PAGE_SIZE - 1020, PAGE_SIZE, true },
+	{ "a word in the first page", PAGE_SIZE - 4, PAGE_SIZE + 4, false },
+	{ "no byte in the first page", PAGE_SIZE, 3 * PAGE_SIZE, true },
+	{ "a word in the second page", 2 * PAGE_SIZE - 4, 3 * PAGE_SIZE,
+	  false },
+	{ "an empty Call", PAGE_SIZE, PAGE_SIZE, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(head, head_cases, desc);
+
+/* The first page of a Call in pages holds its head. */
+static void head_in_first_page(struct kunit *test)
+{
+	const struct head_case *hc = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma2_layout_has_head(hc->at, hc->len),
+			hc->enough);
+}
+
+/*
+ * A Call with too small a head moves to the beginning of its message, across pages, and
+ * changes no other byte.
+ */
+static void expect_moved(struct kunit *test, struct rpcrdma2_recv *rv, u32 from)
 {
 	u32 at, was = rv->rv_len;
+	struct xdr_buf buf;
 
 	for (at = 0; at < was; at++)
 		*byte(rv, at) = at % 251;
-	rpcrdma2_recv_cut(rv, gone);
-	KUNIT_ASSERT_EQ(test, rv->rv_len, was - gone);
+	rpcrdma2_recv_buf_paged(rv, from, &buf);
+	KUNIT_ASSERT_EQ(test, rv->rv_len, was - from);
+	KUNIT_EXPECT_PTR_EQ(test, (u8 *)buf.head[0].iov_base, byte(rv, 0));
+	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, PAGE_SIZE);
+	KUNIT_EXPECT_PTR_EQ(test, buf.pages[0], rv->rv_pages[1]);
+	KUNIT_EXPECT_EQ(test, buf.page_len, was - from - PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, buf.len, was - from);
 	for (at = 0; at < rv->rv_len; at++)
-		if (*byte(rv, at) != (at + gone) % 251)
+		if (*byte(rv, at) != (at + from) % 251)
 			break;
 	KUNIT_EXPECT_EQ(test, at, rv->rv_len);
 	for (; at < was; at++)
@@ -167,7 +209,7 @@ static void several_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, 60);
 	KUNIT_EXPECT_EQ(test, buf.page_len, 0);
 	KUNIT_EXPECT_PTR_EQ(test, buf.pages[0], rv->rv_pages[0]);
-	expect_cut(test, rv, PAGE_SIZE - 3);
+	expect_moved(test, rv, PAGE_SIZE - 52);
 	rpcrdma2_recv_put(rv);
 	close_queue(test, q);
 }
@@ -877,6 +919,7 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE_PARAM(sizes, size_gen_params),
 	KUNIT_CASE(posts_a_chain),
 	KUNIT_CASE(reposts_last_used),
+	KUNIT_CASE_PARAM(head_in_first_page, head_gen_params),
 	KUNIT_CASE(several_pages),
 	KUNIT_CASE(several_pages_unmapped),
 	KUNIT_CASE(message_exceeds_receive),

@@ -220,39 +220,6 @@ static void data_placement(struct kunit *test)
 	}
 }
 
-static const struct head_case {
-	const char	*desc;
-	u32		at, len;
-	bool		enough;
-} head_cases[] = {
-	{ "a Call in its first page", 40, PAGE_SIZE, true },
-	{ "a Call of more than a page", 40, PAGE_SIZE + 4, true },
-	{ "a Call after the largest header",
-	  RPCRDMA2_HDR_MAX, 3 * PAGE_SIZE, true },
-	{ "1024 bytes in the first page", PAGE_SIZE - 1024,
-	  PAGE_SIZE + 4, true },
-	{ "1020 bytes in the first page, and one in the next", PAGE_SIZE - 1020,
-	  PAGE_SIZE + 1, false },
-	{ "1020 bytes in the first page, and none in the next",
-	  PAGE_SIZE - 1020, PAGE_SIZE, true },
-	{ "a word in the first page", PAGE_SIZE - 4, PAGE_SIZE + 4, false },
-	{ "no byte in the first page", PAGE_SIZE, 3 * PAGE_SIZE, true },
-	{ "a word in the second page", 2 * PAGE_SIZE - 4, 3 * PAGE_SIZE,
-	  false },
-	{ "an empty Call", PAGE_SIZE, PAGE_SIZE, true },
-};
-
-KUNIT_ARRAY_PARAM_DESC(head, head_cases, desc);
-
-/* The first page of a Call in pages holds its head. */
-static void head_in_first_page(struct kunit *test)
-{
-	const struct head_case *hc = test->param_value;
-
-	KUNIT_EXPECT_EQ(test, svc2_layout_has_head(hc->at, hc->len),
-			hc->enough);
-}
-
 /* RFC 5531: word 6 of a Call is the flavor of its credential, and 6 is RPCSEC_GSS. */
 static void flavor_of_call(struct kunit *test)
 {
@@ -273,7 +240,6 @@ static void flavor_of_call(struct kunit *test)
 static struct kunit_case layout_kunit_cases[] = {
 	KUNIT_CASE_PARAM(layout_call, layout_gen_params),
 	KUNIT_CASE_PARAM(data_placement, split_gen_params),
-	KUNIT_CASE_PARAM(head_in_first_page, head_gen_params),
 	KUNIT_CASE(flavor_of_call),
 	{ }
 };

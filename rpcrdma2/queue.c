@@ -817,19 +817,6 @@ void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, size_t len,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_copy);
 
-void rpcrdma2_recv_cut(struct rpcrdma2_recv *rv, u32 at)
-{
-	u32 to, n;
-
-	rv->rv_len -= at;
-	for (to = 0; to < rv->rv_len; to += n, at += n) {
-		n = min3(rv->rv_len - to, (u32)(PAGE_SIZE - offset_in_page(to)),
-			 (u32)(PAGE_SIZE - offset_in_page(at)));
-		memmove(rpcrdma2_recv_at(rv, to), rpcrdma2_recv_at(rv, at), n);
-	}
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_recv_cut);
-
 #ifdef RPCRDMA2_STRETCHES
 void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf)
@@ -847,13 +834,33 @@ void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_buf);
 #endif
 
+/* Remove @at bytes from the beginning of a message. */
+static void rpcrdma2_recv_cut(struct rpcrdma2_recv *rv, u32 at)
+{
+	u32 to, n;
+
+	rv->rv_len -= at;
+	for (to = 0; to < rv->rv_len; to += n, at += n) {
+		n = min3(rv->rv_len - to, (u32)(PAGE_SIZE - offset_in_page(to)),
+			 (u32)(PAGE_SIZE - offset_in_page(at)));
+		memmove(rpcrdma2_recv_at(rv, to), rpcrdma2_recv_at(rv, at), n);
+	}
+}
+
 void rpcrdma2_recv_buf_paged(struct rpcrdma2_recv *rv, u32 at,
 			     struct xdr_buf *buf)
 {
-	struct page **page = rv->rv_pages + (at >> PAGE_SHIFT);
-	u32 off = offset_in_page(at), len = rv->rv_len - at;
-	u32 head = min_t(u32, len, PAGE_SIZE - off);
+	struct page **page;
+	u32 off, len, head;
 
+	if (unlikely(!rpcrdma2_layout_has_head(at, rv->rv_len))) {
+		rpcrdma2_recv_cut(rv, at);
+		at = 0;
+	}
+	page = rv->rv_pages + (at >> PAGE_SHIFT);
+	off = offset_in_page(at);
+	len = rv->rv_len - at;
+	head = min_t(u32, len, PAGE_SIZE - off);
 	*buf = (struct xdr_buf){
 		.head[0].iov_base = len ? page_address(*page) + off : NULL,
 		.head[0].iov_len  = head,

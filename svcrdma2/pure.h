@@ -131,12 +131,6 @@ svc2_judge_answer(const struct rpcrdma2_msg *msg, u32 vers, u32 room,
 /* NFSv4 WRITE: opcode, stateid, offset, stable_how, length, a word of data */
 #define SVC2_WRITE_MIN		(10 * XDR_UNIT)
 
-/* RPCSEC_GSS data in front of the arguments: lengths, header, confounder */
-#define SVC2_GSS_MAX		64
-
-/* Minimum length in bytes of the head of a longer Call */
-#define SVC2_HEAD_MIN		1024
-
 /* True for a Call with RPCSEC_GSS, of which @len bytes are present at @p */
 static inline bool svc2_layout_is_gss(const __be32 *p, u32 len)
 {
@@ -191,23 +185,6 @@ static inline bool svc2_layout_splits_paged(const struct rpcrdma2_hdr *h,
 {
 	return h->h_len + h->h_reads->ck_position <= PAGE_SIZE &&
 	       svc2_layout_has_item(h, p, inlined);
-}
-
-/*
- * For Calls in pages: true if the first page holds enough of a Call at offset
- * @at in a message of @len bytes. RPCSEC_GSS computes the length of the RPC
- * header as the difference of two addresses, and decrypts as if the beginning
- * of the data were in the head. A header full of empty segments leaves less.
- */
-static inline bool svc2_layout_has_head(u32 at, u32 len)
-{
-	u32 room = PAGE_SIZE - offset_in_page(at);
-
-	static_assert(RPCRDMA2_CALL_FIXED +
-		      2 * (2 * XDR_UNIT + RPCRDMA2_AUTH_MAX) +
-		      SVC2_GSS_MAX <= SVC2_HEAD_MIN);
-	static_assert(RPCRDMA2_HDR_MAX + SVC2_HEAD_MIN <= PAGE_SIZE);
-	return len - at <= room || room >= SVC2_HEAD_MIN;
 }
 
 /*

@@ -45,13 +45,7 @@ static enum rpcrdma2_errcode
 svc2_arg_build_inline(struct svc2_xprt *sp, struct svc2_msg *call,
 		      struct xdr_buf *arg)
 {
-	u32 at = call->sm_msg.mg_hdr.h_len;
-
-	if (unlikely(!svc2_layout_has_head(at, call->sm_recv->rv_len))) {
-		rpcrdma2_recv_cut(call->sm_recv, at);
-		at = 0;
-	}
-	rpcrdma2_recv_buf_paged(call->sm_recv, at, arg);
+	rpcrdma2_recv_buf_paged(call->sm_recv, call->sm_msg.mg_hdr.h_len, arg);
 	return RDMA2_OK;
 }
 

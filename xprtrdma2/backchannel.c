@@ -671,7 +671,10 @@ static bool xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 
 	rqst = &req->rq2_slot;
 	rqst->rq_xid = cpu_to_be32(h->h_xid);
-	rpcrdma2_recv_buf_paged(&rep->rep_recv, h->h_len, &rqst->rq_rcv_buf);
+	/* xprt2_chunked_deliver() lays out a Call that has Read chunks. */
+	if (!h->h_nreads)
+		rpcrdma2_recv_buf_paged(&rep->rep_recv, h->h_len,
+					&rqst->rq_rcv_buf);
 	rqst->rq_private_buf.len = msg->mg_paylen;
 	req->rq2_reply = rep;
 	WRITE_ONCE(req->rq2_ep, ep);	/* X7 */

@@ -1095,13 +1095,6 @@ static inline void *rpcrdma2_recv_at(const struct rpcrdma2_recv *rv, u32 at)
 void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, size_t len,
 			const struct xdr_buf *buf, size_t to);
 
-/**
- * rpcrdma2_recv_cut - remove bytes from the beginning of a message
- * @rv: Receive that holds the message
- * @at: number of bytes; the rest, moved to the first page, is the message
- */
-void rpcrdma2_recv_cut(struct rpcrdma2_recv *rv, u32 at);
-
 #ifdef RPCRDMA2_STRETCHES
 /*
  * Start of a message as one stretch, which lies in the kernel's linear mapping
@@ -1125,9 +1118,11 @@ void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 #endif
 
 /**
- * rpcrdma2_recv_buf_paged - describe bytes of a message page by page
+ * rpcrdma2_recv_buf_paged - describe a Call page by page
  * @rv: Receive that holds the message
- * @at: offset of the first byte
+ * @at: offset of the Call. If rpcrdma2_layout_has_head() is false, the Call is
+ *	moved to the beginning of the message, and no offset in the message
+ *	holds any longer
  * @buf: gets all bytes from there on: up to the end of the page in the head,
  *	the rest in pages. There is always a page, as for rpcrdma2_recv_buf()
  *

@@ -372,6 +372,29 @@ bool rpcrdma2_layout_next(struct rpcrdma2_layout *lo,
  */
 u64 rpcrdma2_layout_length(const struct rpcrdma2_hdr *h, u32 inlined);
 
+/* RPCSEC_GSS data in front of the arguments: lengths, header, confounder */
+#define RPCRDMA2_GSS_MAX	64
+
+/* Minimum length in bytes of the head of a longer Call */
+#define RPCRDMA2_HEAD_MIN	1024
+
+/*
+ * For Calls in pages: true if the first page holds enough of a Call at offset
+ * @at in a message of @len bytes. RPCSEC_GSS computes the length of the RPC
+ * header as the difference of two addresses, and decrypts as if the beginning
+ * of the data were in the head. A header full of empty segments leaves less.
+ */
+static inline bool rpcrdma2_layout_has_head(u32 at, u32 len)
+{
+	u32 room = PAGE_SIZE - offset_in_page(at);
+
+	static_assert(RPCRDMA2_CALL_FIXED +
+		      2 * (2 * XDR_UNIT + RPCRDMA2_AUTH_MAX) +
+		      RPCRDMA2_GSS_MAX <= RPCRDMA2_HEAD_MIN);
+	static_assert(RPCRDMA2_HDR_MAX + RPCRDMA2_HEAD_MIN <= PAGE_SIZE);
+	return len - at <= room || room >= RPCRDMA2_HEAD_MIN;
+}
+
 /*
  * Credits. A grant on the wire is an absolute limit on the RPCs outstanding in
  * one direction. Control messages neither take nor return a credit (2.3 of

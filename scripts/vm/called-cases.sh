@@ -53,10 +53,15 @@ called_set='
 	backward) echo "${VALUE:-genl}" >/sys/module/svcrdma2/parameters/backward ;;
 	esac'
 
-# A setting for the tester's question whether VALUE more Calls have been given up since
-# VALUE was 0
+# The tester's settings of a client: an RPCSEC_GSS context of its service; its parameter; and
+# whether VALUE more Calls have been given up since VALUE was 0
 # shellcheck disable=SC2016 # the tester's variables
-unanswered_set='
+caller_set='
+	case $SETTING in
+	gss_context)	gss_context; exit ;;
+	receive_size)	echo "${VALUE:-20480}" >/sys/module/xprtrdma2/parameters/receive_size
+			exit ;;
+	esac
 	number() { awk "\$1 == \"backward_unanswered\" { print \$2 }" \
 		/sys/kernel/debug/xprtrdma2/counters; }
 	case $VALUE in
@@ -113,7 +118,7 @@ calls_of_any_size()
 # called_cases PORT CASE...: runs cases of the tester against a client with a service
 called_cases()
 {
-	tester "" --server --set "$unanswered_set" --trigger \
+	tester "" --server --set "$gss_set$caller_set" --trigger \
 		"$VM_TOP/scripts/vm/nfs-cases.sh echo-run rdma2" "$addr4" "$@"
 }
 

@@ -35,9 +35,23 @@ require()
 	done
 }
 
+# A function for the tester's settings: the services of this machine get an RPCSEC_GSS context
+# with the handle VALUE, in the format of the kernel: the flags of RFC 4121, the time of its
+# end, a sequence number, the enctype of aes256-cts-hmac-sha1-96, and a key
+# shellcheck disable=SC2016 # the tester's variables
+gss_set='
+	gss_context() {
+		[ -n "$VALUE" ] || return 0
+		end=$(($(date +%s) + 3600))
+		le=$(printf %08x $end | sed "s/\(..\)\(..\)\(..\)\(..\)/\4\3\2\1/")
+		printf "\\\\x%s %d 0 0 0 krb5 \\\\x02000000%s%016d12000000%s client@TEST\n" \
+			"$VALUE" $end $le 0 "$(printf %02x $(seq 32))" \
+			>/proc/net/rpc/auth.rpcsec.context/channel
+	}'
+
 # If the server lacks a parameter this script fails, and so does the case.
 # shellcheck disable=SC2016 # the tester's variables
-server_set='
+server_set=$gss_set'
 	case $SETTING in
 	send_size)	default=65536 ;;
 	versions)	default=any ;;
@@ -58,15 +72,7 @@ server_set='
 			[ -n "$info" ] && echo expire >"${info%info}ctl"
 		}
 		exit ;;
-	gss_context)	[ -n "$VALUE" ] || exit 0
-			# In the format of the kernel: the flags of RFC 4121, the time of its end,
-			# a sequence number, the enctype of aes256-cts-hmac-sha1-96, and a key
-			end=$(($(date +%s) + 3600))
-			le=$(printf %08x $end | sed "s/\(..\)\(..\)\(..\)\(..\)/\4\3\2\1/")
-			printf "\\\\x%s %d 0 0 0 krb5 \\\\x02000000%s%016d12000000%s client@TEST\n" \
-				"$VALUE" $end $le 0 "$(printf %02x $(seq 32))" \
-				>/proc/net/rpc/auth.rpcsec.context/channel
-			exit ;;
+	gss_context)	gss_context; exit ;;
 	exports)	[ -n "$VALUE" ] || exec pkill -CONT rpc.mountd
 			pkill -STOP rpc.mountd && exec exportfs -f ;;
 	esac

@@ -15,12 +15,13 @@ TABLE = {
     'credits': ('server', 'maximum of credits of a connection'),
     'expire': ('server', 'the owner of a client of NFSv4, whose state the server forgets'),
     'exports': ('server', '"unknown": the server cannot look up its exports'),
-    'gss_context': ('server', 'the handle, in hex, of an RPCSEC_GSS context that the server '
-                    'has to accept, with any key'),
+    'gss_context': ('both', 'the handle, in hex, of an RPCSEC_GSS context that the service has '
+                    'to accept, with any key'),
     'pin': ('client', "the only version that the client may use with the tester's $PORT; a "
             'second number is the one for all other ports of the address'),
     'receive_memory': ('server', 'KiB for the Receives of all connections'),
-    'receive_size': ('server', 'bytes of each Receive, for new connections'),
+    'receive_size': ('both', 'bytes of each Receive, for new connections; those of a client '
+                     'also grow on existing ones'),
     'send_size': ('both', "bytes of the peer's largest Send"),
     'unanswered': ('client', 'succeeds when this many more Calls have got no answer since it '
                    'was 0'),

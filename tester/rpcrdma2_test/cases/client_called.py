@@ -3,12 +3,13 @@
 
 import time
 
-from .. import wire
+from .. import rpc, wire
 from ..endpoint import Lost
-from ..registry import NotApplicable, case, check
-from ..wire import Error, Prop, Rpc
-from .client_chunks import AT, SEED, begun, called, echo, memory, pattern, replied
+from ..registry import Failure, NotApplicable, case, check
+from ..wire import RBSIZ, Error, Prop, Properties, Rpc, Segment
+from .client_chunks import AT, PROGRAM, SEED, begun, called, echo, memory, pattern, replied, room
 from .client_errors import answer
+from .layout import CONTEXT, GSS, is_denied
 
 FEW = 4                         # Receives of the server
 STEP = 8                        # Calls that the client accepts at a time
@@ -69,6 +70,40 @@ def a_service_that_takes_no_calls(t):
         got = answer(t)
         check(isinstance(got, Error) and got.xid == call.number and
               got.code == wire.SYSTEM, f'{got}')
+
+
+def receives_grow(t, size):
+    """Calls the client until all of its Receives have grown to SIZE bytes."""
+    t.set('receive_size', size)
+    for _ in range(256):
+        call = echo(t)
+        t.send(call)
+        got = answer(t)
+        if isinstance(got, Properties):
+            t.peer = got.values[RBSIZ].word
+            got = answer(t)
+        check(isinstance(got, Rpc) and got.xid == call.number, f'{got}')
+        if t.peer >= size:
+            return
+    raise Failure(f'the Receives have {t.peer} bytes')
+
+
+@case('E-07 S09', plays='server', needs='set')
+def gss_behind_a_long_header(t):
+    """RPCSEC_GSS in several pages, which are not adjacent, behind empty Read segments"""
+    t.set('gss_context', f'{CONTEXT:08x}')
+    t.set('receive_size', 4096)
+    with called(t):
+        receives_grow(t, 12288)
+        for count in (150, 164, 165, 166, 167, 168):
+            empty = ((256, Segment(0, 0, 0)),) * count
+            for chunk in (None, room(t, 4096)[1]):
+                number = t.xid()
+                body = rpc.call(number, rpc.NULL, bytes(4000), PROGRAM, 1, cred=GSS)
+                t.send(Rpc(number, body, 2, 2).but(reads=empty, reply=chunk))
+                got = answer(t)
+                check(isinstance(got, Rpc) and got.xid == number, f'{got}')
+                is_denied(got)
 
 
 @case('S24 S46 B-06', plays='server')
