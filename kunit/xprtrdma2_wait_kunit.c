@@ -30,6 +30,11 @@ static bool fake_revoke_wait(struct rpcrdma2_exposed *ex, unsigned long timeout)
 	return false;
 }
 
+/* Message buffers cannot be allocated. */
+static bool no_buffers;
+#undef kmalloc
+#define kmalloc(size, gfp)	(no_buffers ? NULL : kzalloc(size, gfp))
+
 #define rpcrdma2_revoke_wait fake_revoke_wait
 #undef pr_fmt
 #include "../xprtrdma2/req.c"
@@ -299,7 +304,36 @@ static void x8_no_plain_buffer(struct kunit *test)
 	rqst->rq_cred = NULL;
 }
 
+/* S46: when memory is short, an error still finds the request that is reserved for it. */
+static void s46_request_without_memory(struct kunit *test)
+{
+	struct wait *w = test->priv;
+	struct xprt2_xprt *xp = &w->xp;
+	struct xprt2_req *req;
+
+	KUNIT_ASSERT_EQ(test, xprt2_reqs_start(), 0);
+	INIT_LIST_HEAD(&xp->xp_all_reqs);
+	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
+	xp->xp_backward.pl_max = 3;
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 1), 0);
+	no_buffers = true;
+	KUNIT_EXPECT_NULL(test, xprt2_backward_req(xp, false, GFP_KERNEL));
+	req = xprt2_backward_req(xp, true, GFP_KERNEL);
+	no_buffers = false;
+	KUNIT_EXPECT_NOT_NULL(test, req);
+	if (req) {
+		KUNIT_EXPECT_NOT_NULL(test, req->rq2_slot.rq_buffer);
+		KUNIT_EXPECT_EQ(test, req->rq2_slot.rq_snd_buf.buflen, PAGE_SIZE);
+		xprt2_req_put(req);
+	}
+	/* The pool can grow again. */
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 2), 0);
+	xprt2_reqs_destroy(xp);
+	xprt2_reqs_stop();
+}
+
 static struct kunit_case wait_cases[] = {
+	KUNIT_CASE(s46_request_without_memory),
 	KUNIT_CASE(recvbuf_passed_on),
 	KUNIT_CASE(x8_no_plain_buffer),
 	KUNIT_CASE(s46_reply_accepted),

@@ -41,6 +41,9 @@ void xprt2_reqs_stop(void)
 	kmem_cache_destroy(xprt2_req_cache);
 }
 
+/* The service encodes into a page in any case. */
+#define XPRT2_BACKWARD_SIZE	roundup_pow_of_two(XPRT2_HEADROOM + PAGE_SIZE)
+
 static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
 					  struct xprt2_pool *pool, gfp_t gfp)
 {
@@ -49,6 +52,13 @@ static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
 	req = kmem_cache_zalloc(xprt2_req_cache, gfp);
 	if (!req)
 		return NULL;
+	/* Any backward request may become the one that is left for errors. */
+	if (pool == &xp->xp_backward) {
+		req->rq2_sendsize = XPRT2_BACKWARD_SIZE;
+		req->rq2_sendbuf = kmalloc(req->rq2_sendsize, gfp);
+		if (!req->rq2_sendbuf)
+			goto out_free;
+	}
 	rpcrdma2_exposed_init(&req->rq2_exposed);
 	/* No RPC timer ends the wait of a killed task for this fence. */
 	req->rq2_exposed.em_fence.po_timed = true;
@@ -64,6 +74,8 @@ static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
 			return req;
 		}
 	}
+	kfree(req->rq2_sendbuf);
+out_free:
 	kmem_cache_free(xprt2_req_cache, req);
 	return NULL;
 }
@@ -374,12 +386,7 @@ struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp
 	rqst = &req->rq2_slot;
 	rqst->rq_xprt = &xp->xp_xprt;
 	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
-	/* The service encodes into a page in any case. */
-	rqst->rq_callsize = PAGE_SIZE;
-	if (xprt2_req_buffers(req, gfp)) {
-		xprt2_req_put(req);
-		return NULL;
-	}
+	rqst->rq_buffer = req->rq2_sendbuf + XPRT2_HEADROOM;
 	xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, PAGE_SIZE);
 	return req;
 }
