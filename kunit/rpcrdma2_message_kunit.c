@@ -55,6 +55,42 @@ static void message_in_pieces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg->mg_paylen, 80);
 }
 
+/* E-05, S09: a Read chunk may begin in a part of the message that lies elsewhere. */
+static void position_in_another_piece(struct kunit *test)
+{
+	static const struct {
+		u32	position;
+		u32	room;
+		u32	verdict;
+	} cases[] = {
+		{ 1000, 100, RDMA2_OK },
+		{ 1004, 100, RDMA2_ERR_BAD_XDR },	/* beyond the end */
+		{ 36, 100, RDMA2_ERR_BAD_XDR },		/* in the RPC header */
+		{ 40, 100, RDMA2_OK },
+		{ 1000, 96, RDMA2_ERR_BAD_XDR },	/* no whole RPC header */
+	};
+	const u32 hdr = RPCRDMA2_HDR_MIN + RPCRDMA2_READ_SEG_LEN;
+	struct rpcrdma2_msg *msg;
+	struct words *m;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, hdr, 60);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		m = words_new(test);
+		put_start(m, RPCRDMA2_VERS_TWO, RDMA2_MSG, RDMA2_CALL);
+		put_read(m, cases[i].position, 64);
+		put(m, 0);
+		put(m, 0);
+		put(m, 0);
+		put_payload(m, RDMA2_CALL, 40);
+		msg = read_part(test, m->word, cases[i].room, hdr + 1000, 0);
+		KUNIT_EXPECT_EQ_MSG(test, msg->mg_verdict, cases[i].verdict,
+				    "position %u", cases[i].position);
+		if (msg->mg_verdict == RDMA2_OK)
+			KUNIT_EXPECT_EQ(test, msg->mg_paylen, 1000);
+	}
+}
+
 /* S50: the handle is that of the Send With Invalidate, for messages of all kinds. */
 static void handle_of_any_message(struct kunit *test)
 {
@@ -163,6 +199,7 @@ static void s55_header_of_two_pages(struct kunit *test)
 static struct kunit_case message_cases[] = {
 	KUNIT_CASE(call_with_payload),
 	KUNIT_CASE(message_in_pieces),
+	KUNIT_CASE(position_in_another_piece),
 	KUNIT_CASE(handle_of_any_message),
 	KUNIT_CASE(short_message),
 	KUNIT_CASE(property_message),

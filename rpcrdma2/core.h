@@ -31,6 +31,7 @@ void rpcrdma2_rw_stop(void);
 struct rpcrdma2_cursor {
 	const __be32	*cu_at;
 	u32		cu_left;
+	u32		cu_beyond;	/* of the message, somewhere else */
 };
 
 /**

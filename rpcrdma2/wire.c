@@ -721,7 +721,8 @@ static bool rpcrdma2_call_agrees(const struct rpcrdma2_hdr *h,
 		return false;
 	/* the end of the RPC header matters to Read chunks only */
 	return !h->h_nreads || ex->reads ||
-	       rpcrdma2_positions_fit(ck, h->h_nreads, rpc->cu_left,
+	       rpcrdma2_positions_fit(ck, h->h_nreads,
+				      rpc->cu_left + rpc->cu_beyond,
 				      rpcrdma2_call_hdr_len(rpc->cu_at,
 							    rpc->cu_left));
 }
@@ -792,10 +793,12 @@ static bool rpcrdma2_decode_prefix(struct rpcrdma2_hdr *h,
 	return true;
 }
 
-enum rpcrdma2_errcode rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h,
-					  const void *base, u32 len)
+/* rpcrdma2_decode_hdr() of a message of which @base has the first @room bytes */
+static enum rpcrdma2_errcode rpcrdma2_decode_part(struct rpcrdma2_hdr *h,
+						  const void *base, u32 room,
+						  u32 len)
 {
-	struct rpcrdma2_cursor cu = { base, len };
+	struct rpcrdma2_cursor cu = { base, room, len - room };
 	enum rpcrdma2_errcode ret;
 	struct excess ex = {};
 
@@ -816,10 +819,16 @@ enum rpcrdma2_errcode rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h,
 	if (ret)
 		return ret;
 
-	h->h_len = len - cu.cu_left;
+	h->h_len = room - cu.cu_left;
 	if (h->h_proc == RDMA2_MSG || h->h_proc == RDMA2_NOMSG)
 		return rpcrdma2_judge_rpc(h, &ex, &cu);
 	return RDMA2_OK;
+}
+
+enum rpcrdma2_errcode rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h,
+					  const void *base, u32 len)
+{
+	return rpcrdma2_decode_part(h, base, len, len);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_hdr);
 
@@ -832,7 +841,7 @@ void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
 	msg->mg_paylen = 0;
 	msg->mg_handle = handle;
 
-	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, min(room, len));
+	msg->mg_verdict = rpcrdma2_decode_part(h, base, min(room, len), len);
 	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg)) {
 		rpcrdma2_exchange_expect(ex, h->h_xid, &msg->mg_prop);
 		msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, h,

@@ -584,7 +584,7 @@ static inline bool rpcrdma2_msg_is_error(const struct rpcrdma2_msg *msg)
  * @msg: message to fill
  * @base: start of the message
  * @room: contiguous bytes at @base, which must include header, property message
- *	and the first words of the payload
+ *	and the first words of the payload; with Read chunks, the RPC header
  * @len: length of the message
  * @handle: handle that the arrival of the message invalidated, or 0
  * @ex: properties of the connection, for a property message

@@ -123,6 +123,18 @@ def data_in_chunks(t):
             replied(t, message)
 
 
+@case('E-05 S09', plays='server')
+def data_behind_the_first_page(t):
+    """A Read chunk at a position in the second page of a Call is read correctly"""
+    with called(t):
+        if t.peer < 8192:
+            raise NotApplicable('the client receives one page')
+        data = pattern(SEED, 8192)
+        for begin, end in ((4100, 8192), (6000, 8192), (4100, 6000)):
+            replied(t, echo(t, 8192, data=data[:begin] + data[end:]).but(
+                reads=((AT + begin, memory(t, data[begin:end])),)))
+
+
 @case('S09 C-081 E-02 E-05', plays='server')
 def wrong_positions(t):
     """A Read chunk within the RPC header, beyond the end, or within another one gets BAD_XDR"""
