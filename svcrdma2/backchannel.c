@@ -198,9 +198,14 @@ static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 /* Ends a pinned, answered callback without regions. Svc thread, send CQ */
 static void svc2_callback_end(struct svc2_callback *sc)
 {
+	const struct rpc_rqst *rqst = sc->sc_rqst;
 	u32 copied = 0;
 
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&sc->sc_exposed));	/* R8 */
+	if (sc->sc_verdict == SVC2_ANSWER_REPLY &&
+	    sc->sc_answer->sm_msg.mg_hdr.h_proc == RDMA2_NOMSG &&
+	    !rpcrdma2_offer_holds_reply(&rqst->rq_rcv_buf, rqst->rq_xid))
+		sc->sc_verdict = SVC2_ANSWER_FAIL;
 	if (sc->sc_verdict == SVC2_ANSWER_REPLY)
 		copied = svc2_callback_place_reply(sc->sc_rqst, sc->sc_answer);
 	svc2_callback_unpin(sc, copied, true);

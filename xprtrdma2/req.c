@@ -721,6 +721,10 @@ static void xprt2_reply_complete(struct xprt2_rep *rep)
 	/* X2 */
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&xprt2_rqst_to_req(rqst)->rq2_exposed));
 
+	if (!rep->rep_status && rep->rep_proc == RDMA2_NOMSG &&
+	    unlikely(!rpcrdma2_offer_holds_reply(&rqst->rq_rcv_buf,
+						 rqst->rq_xid)))
+		rep->rep_status = -EIO;
 	if (rep->rep_status == -EAGAIN) {
 		xprt2_rqst_to_req(rqst)->rq2_refused = rep->rep_ep->ep_serial;
 		xprt2_count(calls_again);

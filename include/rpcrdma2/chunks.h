@@ -98,6 +98,23 @@ int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
  */
 void rpcrdma2_trim_reply(struct rpc_rqst *rqst, size_t came);
 
+/**
+ * rpcrdma2_offer_holds_reply - check whether a chunk holds the announced Reply
+ * @reply: buffer for the Reply, with a Reply chunk over it that was used and is
+ *	fenced. The decoder cannot check the contents of a Reply chunk (S08,
+ *	S06), and the RPC layer looks up the RPC by the xid of the header
+ * @xid: xid of the RPC
+ *
+ * Return: false if it is another message than the header announced.
+ */
+static inline bool rpcrdma2_offer_holds_reply(const struct xdr_buf *reply,
+					      __be32 xid)
+{
+	const __be32 *p = reply->head[0].iov_base;
+
+	return p[0] == xid && p[1] == cpu_to_be32(RDMA2_REPLY);
+}
+
 /*
  * RDMA Reads and Writes: fill and empty the chunks of a peer, by way of the
  * RDMA core's rdma_rw.

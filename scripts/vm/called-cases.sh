@@ -108,6 +108,9 @@ calls_of_any_size()
 	calls_of_service a_large_call_in_chunks backward=1 wrong=0 failed=0
 	expect "a_large_call_in_chunks: one Read chunk" \
 		"s_backward_read_chunks == 1"
+	calls_of_service a_large_reply_of_another_xid backward=2 wrong=0 failed=1 error=-5
+	expect "a_large_reply_of_another_xid: Reply chunks" \
+		"s_backward_reply_chunks == 3"
 	calls_of_service handle_of_another_call backward=0 wrong=0
 	ended_for "handle_of_another_call" "$server_view" "foreign handle invalidated"
 	calls_of_service handle_in_a_resprop backward=0 wrong=0

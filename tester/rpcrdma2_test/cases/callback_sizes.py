@@ -4,13 +4,14 @@ Calls of a server that do not fit inline, or whose Replies do not, with the RPC 
 kunit/echo. The settings "call" and "calls" have the parameters of these Calls.
 """
 
+import dataclasses
 import struct
 
 from .. import rpc
 from ..registry import NotApplicable, case, check
 from ..server import contents
-from ..wire import (BRS, BRS_GENL, BRS_INLINE, MSG, RBSIZ, REPLY, REPLY_RESOURCE, Error, Prop,
-                    Rpc, resprop, u32)
+from ..wire import (BRS, BRS_GENL, BRS_INLINE, MSG, NOMSG, RBSIZ, REPLY, REPLY_RESOURCE, Error,
+                    Prop, Rpc, resprop, u32)
 from .callback_answers import next_call
 from .client_chunks import PROGRAM, pattern
 
@@ -119,6 +120,32 @@ def a_large_call_in_chunks(t):
     bound(t, BRS_GENL)
     t.set('call', f'count=1 window=1 call={LARGE} reply=0')
     reply_to_large(t, next_call(t))
+    binds(t)
+
+
+def reply_in_chunk(t, call, xid):
+    """Answers with this xid, and the requested amount of data, in the Reply chunk."""
+    check(call is not None and call.reply and not call.writes, f'{call}')
+    seed, want = struct.unpack_from('>2I', call.body, AT)
+    data = rpc.reply(xid, u32(seed, 0, want) + pattern(seed ^ 0xffffffff, want))
+    region, at, used = t.memory(len(data)).write(data), 0, []
+    for segment in call.reply:
+        length = min(segment.length, len(data) - at)
+        if length:
+            t.endpoint.rdma(region, length, segment.handle, segment.offset, at=at)
+        used.append(dataclasses.replace(segment, length=length))
+        at += length
+    t.send(Rpc(call.number, b'', proc=NOMSG, direction=REPLY, reply=used))
+
+
+@case('S08 E-06', needs='set')
+def a_large_reply_of_another_xid(t):
+    """A Reply chunk with another xid ends its Call with an error, and no other one"""
+    bound(t, BRS_GENL)
+    t.set('call', f'count=3 window=1 call=0 reply={LARGE} ddp=0 reply_ddp=0')
+    for offset in (0, 1, 0):
+        call = next_call(t)
+        reply_in_chunk(t, call, call.number + offset)
     binds(t)
 
 

@@ -365,6 +365,14 @@ def reply_chunk_that_wraps(t):
     fails(t, listing, lambda r: r.nomsg(wrapped(r.call.reply)))
 
 
+@case('S08 S06', plays='server', kept=True)
+def reply_chunk_with_another_message(t):
+    """A Reply chunk with another xid, or with a Call, ends the READDIR at once"""
+    for word, at in ((0xbadcafe, 0), (wire.CALL, 4)):
+        fails(t, listing, lambda r: r.nomsg(r.t.write(
+            r.body[:at] + u32(word) + r.body[at + 4:], r.call.reply)))
+
+
 @case('E-20', plays='server', kept=True)
 def reply_chunk_cut_short(t):
     """A Reply chunk with 8 bytes ends the READDIR eventually"""
