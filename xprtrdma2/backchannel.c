@@ -220,6 +220,13 @@ static void xprt2_chunked_refuse(struct xprt2_chunked *ch,
 	xprt2_backward_put(ch->ch_req);
 }
 
+/* Drop a Call whose connection is lost. */
+static void xprt2_chunked_drop(struct xprt2_chunked *ch)
+{
+	xprt2_count(backward_unanswered);
+	xprt2_backward_put(ch->ch_req);
+}
+
 static struct rpcrdma2_pull
 xprt2_chunked_to_pull(const struct xprt2_chunked *ch)
 {
@@ -310,7 +317,7 @@ static void xprt2_chunked_done(struct rpcrdma2_conn *co,
 	if (!ch->ch_replies && ok)
 		xprt2_chunked_deliver(ch);
 	else if (!ch->ch_replies)
-		xprt2_backward_put(req);
+		xprt2_chunked_drop(ch);
 	xprt2_req_end_post(req);
 }
 
@@ -439,7 +446,7 @@ static bool xprt2_chunked_step(struct xprt2_ep *ep, struct xprt2_chunked *ch)
 	if (replies)
 		xprt2_chunked_finish_writes(ch, ret);
 	else if (ret == -ENOTCONN)
-		xprt2_backward_put(ch->ch_req);
+		xprt2_chunked_drop(ch);
 	else if (ret)
 		xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
 	return true;
@@ -478,11 +485,12 @@ void xprt2_chunked_flush(struct xprt2_ep *ep)
 
 	while ((ch = xprt2_chunked_dequeue(ep))) {
 		rpcrdma2_rw_free(&ep->ep_conn, &ch->ch_rw);
+		if (!ch->ch_replies) {
+			xprt2_chunked_drop(ch);
+			continue;
+		}
 		xprt2_count(backward_unanswered);
-		if (ch->ch_replies)
-			xprt2_req_end_post(ch->ch_req);
-		else
-			xprt2_backward_put(ch->ch_req);
+		xprt2_req_end_post(ch->ch_req);
 	}
 }
 
