@@ -665,9 +665,12 @@ static bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	return true;
 }
 
-/* X1: the request owns the Receive buffer, which the service reads. */
-static bool xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
-				 const struct rpcrdma2_msg *msg, bool chunks)
+/*
+ * X1: the request owns the Receive buffer, which the service reads. Return: 0;
+ * -ENOMEM without a request; -EBUSY when the Call must be refused otherwise.
+ */
+static int xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
+				const struct rpcrdma2_msg *msg, bool chunks)
 {
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	struct xprt2_req *req;
@@ -675,7 +678,7 @@ static bool xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 
 	req = xprt2_backward_req(ep->ep_xp, false, GFP_NOWAIT | __GFP_NOWARN);
 	if (!req)
-		return false;
+		return -ENOMEM;
 
 	rqst = &req->rq2_slot;
 	rqst->rq_xid = cpu_to_be32(h->h_xid);
@@ -690,10 +693,10 @@ static bool xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (xprt2_count_call(ep, req) &&
 	    (!chunks || xprt2_chunked_new(ep, req, msg)) &&
 	    (h->h_nreads ? xprt2_chunked_read(req) : xprt2_give_call(req)))
-		return true;
+		return 0;
 	req->rq2_reply = NULL;
 	xprt2_backward_put(req);
-	return false;
+	return -EBUSY;
 }
 
 /**
@@ -710,18 +713,23 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	u32 level = rpcrdma2_backward_own(&ep->ep_ex, ep->ep_vers);
 	enum rpcrdma2_errcode code = xprt2_judge_backward(msg, level);
 	struct rpcrdma2_hdr *h = &msg->mg_hdr;
+	int ret = 0;
 
 	xprt2_check_handle(ep, msg);
 	if (code == RDMA2_OK) {
 		if (!h->h_nreads)
 			trace_xprt2_backward_call(ep, h->h_xid, msg->mg_paylen);
-		if (xprt2_bc_accept_call(ep, rep, msg,
-					 level == RDMA2_BKREQSUP_GENL &&
-						 xprt2_has_chunks(h)))
+		ret = xprt2_bc_accept_call(ep, rep, msg,
+					   level == RDMA2_BKREQSUP_GENL &&
+						   xprt2_has_chunks(h));
+		if (!ret)
 			return;
 		code = RDMA2_ERR_SYSTEM;
 	}
 	rpcrdma2_recv_put(&rep->rep_recv);
+	/* S24: the server would wait for the answer, with a credit, forever */
+	if (ret == -ENOMEM && h->h_vers == RPCRDMA2_VERS_ONE)
+		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_MEMORY);
 	xprt2_bc_refuse(ep, h, code, xprt2_backward_limit(level, code));
 }
 
