@@ -182,6 +182,12 @@ static u32 xprt2_recv_refill(struct xprt2_ep *ep)
 				   GFP_NOWAIT | __GFP_NOWARN);
 }
 
+static unsigned long xprt2_recv_window(const struct xprt2_ep *ep, u32 calls)
+{
+	return RPC_CWNDSCALE *
+	       xprt2_calls_allowed(READ_ONCE(ep->ep_props_credit), calls);
+}
+
 /* Limit the window to the server's grant and the Receives for Replies. */
 static void xprt2_recv_set_window(struct xprt2_ep *ep)
 {
@@ -190,15 +196,12 @@ static void xprt2_recv_set_window(struct xprt2_ep *ep)
 	unsigned long cwnd, was;
 	bool freed;
 
-	cwnd = RPC_CWNDSCALE *
-	       xprt2_calls_allowed(READ_ONCE(ep->ep_props_credit), calls);
-	if (READ_ONCE(xprt->cwnd) == cwnd)
+	if (READ_ONCE(xprt->cwnd) == xprt2_recv_window(ep, calls))
 		return;
 
 	spin_lock(&xprt->transport_lock);
 	/* xprt2_props_take_credit() may have taken one since */
-	cwnd = RPC_CWNDSCALE *
-	       xprt2_calls_allowed(READ_ONCE(ep->ep_props_credit), calls);
+	cwnd = xprt2_recv_window(ep, calls);
 	was = xprt->cwnd;
 	xprt->cwnd = cwnd;
 	freed = xprt2_bound_kept(xprt);
