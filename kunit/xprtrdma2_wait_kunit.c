@@ -332,7 +332,23 @@ static void s46_request_without_memory(struct kunit *test)
 	xprt2_reqs_stop();
 }
 
+/* A task that a signal has ended keeps its status when a bad Reply comes. */
+static void ended_task_keeps_status(struct kunit *test)
+{
+	struct wait *w = test->priv;
+	struct rpc_task task = {
+		.tk_rqstp	= &w->req.rq2_slot,
+		.tk_status	= -ERESTARTSYS,
+	};
+
+	rpc_init_wait_queue(&w->xp.xp_xprt.pending, "pending");
+	xprt2_req_wake_with(&task, -EIO);
+	KUNIT_EXPECT_EQ(test, task.tk_status, -ERESTARTSYS);
+	rpc_destroy_wait_queue(&w->xp.xp_xprt.pending);
+}
+
 static struct kunit_case wait_cases[] = {
+	KUNIT_CASE(ended_task_keeps_status),
 	KUNIT_CASE(s46_request_without_memory),
 	KUNIT_CASE(recvbuf_passed_on),
 	KUNIT_CASE(x8_no_plain_buffer),
