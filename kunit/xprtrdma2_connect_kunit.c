@@ -243,7 +243,36 @@ static void out_of_reach(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(XPRT_CLOSE_WAIT, &f->xp.xp_xprt.state));
 }
 
+static const struct error_case {
+	const char	*desc;
+	int		error;
+	int		logged;
+} error_cases[] = {
+	{ "no error", 0, 0 },
+	{ "the connection was lost meanwhile", -ENOTCONN, 0 },
+	{ "negotiation needs another connection", -EAGAIN, 0 },
+	{ "the server refuses", -ECONNREFUSED, -ECONNREFUSED },
+	{ "no memory", -ENOMEM, -ENOMEM },
+	{ "the device refuses a call", -EINVAL, -EINVAL },
+	{ "the device refuses access", -EACCES, -EACCES },
+};
+
+KUNIT_ARRAY_PARAM_DESC(error, error_cases, desc);
+
+/* Errors that RPCs wait out have a line in the log, unless they are part of normal work. */
+static void logged_errors(struct kunit *test)
+{
+	struct xprt2_xprt *xp = kunit_kzalloc(test, sizeof(*xp), GFP_KERNEL);
+	const struct error_case *ec = test->param_value;
+
+	KUNIT_ASSERT_NOT_NULL(test, xp);
+	xprt2_report_connect(xp, ec->error, xprt2_connect_status(ec->error));
+	KUNIT_EXPECT_EQ(test, xp->xp_logged, ec->logged);
+	KUNIT_EXPECT_EQ(test, xp->xp_error, xprt2_connect_status(ec->error));
+}
+
 static struct kunit_case connect_cases[] = {
+	KUNIT_CASE_PARAM(logged_errors, error_gen_params),
 	KUNIT_CASE(out_of_reach),
 	KUNIT_CASE_PARAM(entries, level_gen_params),
 	KUNIT_CASE_PARAM(regions, level_gen_params),

@@ -36,8 +36,8 @@ static int xprt2_report_device(struct xprt2_ep *ep, const char *what)
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	if (xp->xp_logged != -EOPNOTSUPP)
-		pr_err("device %s %s; use another device\n",
-		       ep->ep_conn.co_id->device->name, what);
+		pr_err_ratelimited("device %s %s; use another device\n",
+				   ep->ep_conn.co_id->device->name, what);
 	xp->xp_logged = -EOPNOTSUPP;
 	return -EOPNOTSUPP;
 }
@@ -62,23 +62,39 @@ static const struct {
 	},
 };
 
-/* Records and logs the result of a connect attempt. */
-static void xprt2_report_connect(struct xprt2_xprt *xp, int status)
+/* True for an error that RPCs wait out, and that no advice explains */
+static bool xprt2_is_unexpected(int error, int status)
+{
+	return status == -ENOTCONN && error != -ENOTCONN && error != -EAGAIN;
+}
+
+/*
+ * Records and logs the result of a connect attempt: @error, which is @status
+ * for the RPC layer.
+ */
+static void xprt2_report_connect(struct xprt2_xprt *xp, int error, int status)
 {
 	const struct rpc_xprt *xprt = &xp->xp_xprt;
 	const char *text = NULL;
+	char other[80];
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(advices); i++)
 		if (advices[i].error == status)
 			text = advices[i].text;
+	if (xprt2_is_unexpected(error, status)) {
+		snprintf(other, sizeof(other),
+			 "error %d; see the kernel's log, and the port in 'rdma link'",
+			 -error);
+		text = other;
+	}
 	WRITE_ONCE(xp->xp_error_at, ktime_get_boottime_seconds());
 	WRITE_ONCE(xp->xp_error, status);
 	if (!status)
 		xp->xp_logged = 0;
-	if (!text || xp->xp_logged == status)
+	if (!text || xp->xp_logged == error)
 		return;
-	xp->xp_logged = status;
+	xp->xp_logged = error;
 	pr_warn_ratelimited("no connection to server %s port %s: %s\n",
 			    xprt->address_strings[RPC_DISPLAY_ADDR],
 			    xprt->address_strings[RPC_DISPLAY_PORT], text);
@@ -600,7 +616,7 @@ static int xprt2_ep_connect_once(struct xprt2_xprt *xp)
 int xprt2_ep_connect(struct xprt2_xprt *xp)
 {
 	unsigned int left = XPRT2_PROBES_MAX;
-	int ret;
+	int ret, status;
 
 	if (xchg(&xp->xp_no_version, false))
 		return -EPROTONOSUPPORT;
@@ -608,9 +624,9 @@ int xprt2_ep_connect(struct xprt2_xprt *xp)
 	do {
 		ret = xprt2_ep_connect_once(xp);
 	} while (ret == -EAGAIN && left--);
-	ret = xprt2_connect_status(ret);
-	xprt2_report_connect(xp, ret);
-	return ret;
+	status = xprt2_connect_status(ret);
+	xprt2_report_connect(xp, ret, status);
+	return status;
 }
 
 /**
