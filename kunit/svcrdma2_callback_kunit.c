@@ -38,16 +38,21 @@ static unsigned int puts;
 /* An answer of these test cases has no Receive. */
 #define svc2_msg_put(sp, msg)	((void)(msg))
 
-/* A connection that ends while a Call finds no credit */
+/* Whether a Call gets a credit, and a connection that ends while a Call finds none */
+static bool credit;
 static struct svc2_xprt *ending;
 #include <linux/sunrpc/xprt.h>
-#define xprt_request_get_cong(xprt, rqst)	get_no_credit()
-static bool get_no_credit(void)
+#define xprt_request_get_cong(xprt, rqst)	get_credit()
+static bool get_credit(void)
 {
 	if (ending)
 		set_bit(XPT_DEAD, &ending->sp_xprt.xpt_flags);
-	return false;
+	return credit;
 }
+
+/* The Call that an answer finds */
+static struct rpc_rqst *found;
+#define xprt_lookup_rqst(xprt, xid)	(found)
 
 /* The result of the Receives that a backchannel needs */
 static int filled;
@@ -348,12 +353,69 @@ static void r8_sent_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, de->sc->sc_vers, 0);
 }
 
+/*
+ * R8: before a Call is built once more, an answer to its first copy has ended, or prevents the
+ * second copy; later no answer reaches the Call until it is posted.
+ */
+static void r8_built_again(struct kunit *test)
+{
+	static struct svc2_msg answer;
+	struct fixture *f = test->priv;
+	struct svc2_callback *sc = f->calls[0].sc;
+	struct rpc_rqst *rqst = &f->calls[0].rqst;
+
+	filled = 0;
+	rqst->rq_xprt = set_up(f);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
+	rqst->rq_buffer = sc->sc_data;
+	INIT_LIST_HEAD(&sc->sc_exposed.em_regions);
+	f->sp.sp_backward_after = jiffies;
+	/* With no level of the peer the Call cannot be built. */
+	f->sp.sp_ex.ex_announced.pr_brs = RDMA2_BKREQSUP_NONE;
+	credit = true;
+
+	sc->sc_vers = RPCRDMA2_VERS_ONE;
+	sc->sc_answer = &answer;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), 0);
+	KUNIT_EXPECT_EQ(test, sc->sc_vers, RPCRDMA2_VERS_ONE);
+	sc->sc_answer = NULL;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOBUFS);
+	KUNIT_EXPECT_EQ(test, sc->sc_vers, 0);
+	credit = false;
+	svc2_bc_destroy(rqst->rq_xprt);
+}
+
+/* B-05: an answer that comes before a Call is posted once more returns the first copy's credit. */
+static void b05_answered_before_sent_again(struct kunit *test)
+{
+	struct svc2_msg *answer = kunit_kzalloc(test, sizeof(*answer), GFP_KERNEL);
+	struct fixture *f = test->priv;
+	struct call *de = &f->calls[0];
+
+	KUNIT_ASSERT_NOT_NULL(test, answer);
+	answer->sm_msg.mg_hdr.h_vers = RPCRDMA2_VERS_TWO;
+	de->rqst.rq_buffer = de->sc->sc_data;
+	found = &de->rqst;
+	KUNIT_EXPECT_NULL(test, svc2_bc_claim_callback(&f->sp, &f->bc->bc_xprt, answer));
+	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, CALLS - 1);
+	KUNIT_EXPECT_NULL(test, svc2_bc_find_posted(&f->sp, &f->bc->bc_xprt, 0));
+	/* The Call cannot be sent again, because it is too long now. */
+	de->sc->sc_vers = RPCRDMA2_VERS_TWO;
+	de->sc->sc_failed = true;
+	answer->sm_msg.mg_hdr.h_xid = 1;
+	KUNIT_EXPECT_NULL(test, svc2_bc_claim_callback(&f->sp, &f->bc->bc_xprt, answer));
+	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, CALLS - 2);
+	found = NULL;
+}
+
 static struct kunit_case late_cases[] = {
 	KUNIT_CASE(lost_during_setup),
 	KUNIT_CASE(held_by_buffers),
 	KUNIT_CASE(b05_lost_before_sleep),
 	KUNIT_CASE(r8_refused_and_answered),
 	KUNIT_CASE(r8_sent_again),
+	KUNIT_CASE(r8_built_again),
+	KUNIT_CASE(b05_answered_before_sent_again),
 	KUNIT_CASE(c009_silent_peer),
 	KUNIT_CASE(c009_slow_peer),
 	KUNIT_CASE(c009_lost_peer),

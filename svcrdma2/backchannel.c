@@ -526,9 +526,11 @@ static u32 svc2_bc_level(const struct svc2_xprt *sp)
 }
 
 /*
- * A Send was refused. A peer that guesses the xid may have answered it: then its
- * memory belongs to the answer, and on the connection, which is lost,
- * svc2_bc_free() releases it. Return: true when no answer can reach it now.
+ * Before a callback is built, perhaps once more, and when a Send was refused.
+ * An answer to an earlier copy, or of a peer that guesses the xid, may have come
+ * before: the callback and its memory belong to it, and on a lost connection
+ * svc2_bc_free() releases the memory. Return: true when no answer can reach it
+ * until it is posted.
  */
 static bool svc2_bc_withdraw(struct svc2_callback *sc)
 {
@@ -615,6 +617,8 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 		return -ENOBUFS;
 	if (!xprt_request_get_cong(xprt, rqst))
 		return svc2_bc_unless_gone(sp, xprt, -EBADSLT);
+	if (!svc2_bc_withdraw(sc))
+		return 0;
 
 	ret = svc2_bc_send_callback(sp, h, rqst);
 	trace_svc2_backward_call(sp, h, rqst->rq_snd_buf.len, ret);
@@ -741,6 +745,7 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 	struct rpcrdma2_msg *msg = &answer->sm_msg;
 	struct svc2_callback *sc;
 	struct rpc_rqst *rqst;
+	u32 vers;
 
 	guard(spinlock)(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(msg->mg_hdr.h_xid));
@@ -750,11 +755,16 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 		return NULL;
 	}
 	sc = svc2_callback_of(rqst);
-	if (sc->sc_failed || sc->sc_answer)
+	if (sc->sc_answer)
 		return NULL;
 	/* pairs with svc2_send_begin() */
-	sc->sc_verdict = svc2_judge_answer(msg, smp_load_acquire(&sc->sc_vers),
-					   rqst->rq_rcv_buf.buflen,
+	vers = smp_load_acquire(&sc->sc_vers);
+	if (sc->sc_failed || !vers) {
+		/* the peer has had an earlier copy, and returns its credit */
+		svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+		return NULL;
+	}
+	sc->sc_verdict = svc2_judge_answer(msg, vers, rqst->rq_rcv_buf.buflen,
 					   sc->sc_write_max, sc->sc_reply_max);
 	if (sc->sc_verdict == SVC2_ANSWER_DROP)
 		return NULL;

@@ -640,7 +640,7 @@ struct svc2_callback {
 	struct rpc_rqst		*sc_rqst;
 	/*
 	 * Version it was sent in; 0 while no answer can match. Set when it is
-	 * posted, under sq_lock
+	 * posted, under sq_lock, and cleared before, under queue_lock
 	 */
 	u32			sc_vers;
 	/* bad answer, or too long; written under queue_lock */
