@@ -50,9 +50,13 @@ static bool get_credit(void)
 	return credit;
 }
 
-/* The Call that an answer finds */
+/* The Call that an answer finds, and the sleep of a task */
 static struct rpc_rqst *found;
 #define xprt_lookup_rqst(xprt, xid)	(found)
+static rpc_action woken;
+static long slept;
+#define rpc_sleep_on_timeout(queue, task, action, until)	\
+	(woken = (action), slept = (long)((until) - jiffies))
 
 /* The result of the Receives that a backchannel needs */
 static int filled;
@@ -408,6 +412,43 @@ static void b05_answered_before_sent_again(struct kunit *test)
 	found = NULL;
 }
 
+/*
+ * A Call that is too long ends with an error after a pause, during which it holds no credit and
+ * its task can be woken.
+ */
+static void too_long(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpc_xprt *xprt = &f->bc->bc_xprt;
+	struct rpc_rqst *rqst = &f->calls[0].rqst;
+	struct rpc_task task = { .tk_rqstp = rqst };
+
+	/* A task transmits. */
+	set_bit(XPRT_LOCKED, &xprt->state);
+	xprt->cong = 2 * RPC_CWNDSCALE;
+	rqst->rq_task = &task;
+	rqst->rq_buffer = f->calls[0].sc->sc_data;
+	rqst->rq_cong = 1;
+	INIT_LIST_HEAD(&f->calls[0].sc->sc_exposed.em_regions);
+	svc2_callback_too_long(f->calls[0].sc);
+	KUNIT_EXPECT_EQ(test, xprt->cong, RPC_CWNDSCALE);
+	KUNIT_EXPECT_TRUE(test, f->calls[0].sc->sc_failed);
+	/* The peer has the first copy, and its credit. */
+	KUNIT_EXPECT_EQ(test, f->sp.sp_naborted, 1U);
+
+	woken = NULL;
+	svc2_bc_wait_for_reply(&task);
+	KUNIT_ASSERT_NOT_NULL(test, woken);
+	KUNIT_EXPECT_GT(test, slept, HZ / 4 - 2);
+	KUNIT_EXPECT_LE(test, slept, HZ / 4);
+	task.tk_status = -ERESTARTSYS;
+	woken(&task);
+	KUNIT_EXPECT_EQ(test, task.tk_status, -ERESTARTSYS);
+	task.tk_status = -ETIMEDOUT;
+	woken(&task);
+	KUNIT_EXPECT_EQ(test, task.tk_status, -EIO);
+}
+
 static struct kunit_case late_cases[] = {
 	KUNIT_CASE(lost_during_setup),
 	KUNIT_CASE(held_by_buffers),
@@ -416,6 +457,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE(r8_sent_again),
 	KUNIT_CASE(r8_built_again),
 	KUNIT_CASE(b05_answered_before_sent_again),
+	KUNIT_CASE(too_long),
 	KUNIT_CASE(c009_silent_peer),
 	KUNIT_CASE(c009_slow_peer),
 	KUNIT_CASE(c009_lost_peer),

@@ -590,10 +590,56 @@ static int svc2_bc_unless_gone(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 }
 
 /*
+ * B-05: an aborted callback keeps its credit until the peer answers it. The RPC
+ * layer gets its own credit back, and the window shrinks by the same amount.
+ * Under transport_lock
+ */
+static void svc2_bc_release_request(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct svc2_bc_posted *ps;
+	struct svc2_callback *sc;
+	struct svc2_xprt *sp;
+
+	if (!rqst->rq_cong)	/* perhaps without a buffer */
+		return;
+	sc = svc2_callback_of(rqst);
+	sp = sc->sc_sp;
+	ps = svc2_bc_find_posted(sp, xprt, be32_to_cpu(rqst->rq_xid));
+	if (ps && !ps->ps_aborted) {
+		ps->ps_aborted = true;
+		sp->sp_naborted++;
+		svc2_count(backward_given_up);
+		svc2_bc_set_window_locked(sp, xprt);
+	}
+	if (ps && !rpcrdma2_is_exposed(&sc->sc_exposed))
+		ps->ps_callback = NULL;
+	xprt_release_rqst_cong(task);
+}
+
+/*
+ * This is no error of the peer, and delays no other callback: the credit is
+ * free at once. No answer ends the callback any longer.
+ */
+static void svc2_callback_too_long(struct svc2_callback *sc)
+{
+	struct rpc_xprt *xprt = sc->sc_rqst->rq_xprt;
+
+	svc2_count(backward_too_long);
+	scoped_guard(spinlock, &xprt->queue_lock) {
+		sc->sc_too_long = true;
+		WRITE_ONCE(sc->sc_failed, true);
+	}
+	guard(spinlock)(&xprt->transport_lock);
+	svc2_bc_release_request(sc->sc_rqst->rq_task);
+}
+
+/*
  * A callback that cannot be sent now is retried after a quarter of a second,
  * until the service's timer ends it, or on a lost connection until that is
  * detached. Other callbacks wait behind it. A callback that is too long for the
- * connection ends.
+ * connection ends (svc2_bc_wait_for_reply()).
  *
  * Return: 0 when the callback is posted, or has ended with an error; -EBADSLT
  * to wait for a credit (B-05); -EAGAIN to wait for memory regions; -ENOBUFS to
@@ -628,10 +674,7 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 		return svc2_bc_unless_gone(sp, xprt, -EAGAIN);
 	}
 	if (ret == -EMSGSIZE) {
-		/* no error of the peer, and it delays no other callback */
-		guard(spinlock)(&xprt->queue_lock);
-		svc2_callback_fail_locked(sc);
-		svc2_count(backward_too_long);
+		svc2_callback_too_long(sc);
 		return 0;
 	}
 	if (ret)
@@ -679,42 +722,32 @@ static void svc2_bc_take_grant(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	svc2_bc_set_window_locked(sp, xprt);
 }
 
-/*
- * B-05: an aborted callback keeps its credit until the peer answers it. The RPC
- * layer gets its own credit back, and the window shrinks by the same amount.
- * Under transport_lock
- */
-static void svc2_bc_release_request(struct rpc_task *task)
+/* An event that wakes the task before the end of its pause has another status. */
+static void svc2_bc_end_too_long(struct rpc_task *task)
 {
-	struct rpc_rqst *rqst = task->tk_rqstp;
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct svc2_bc_posted *ps;
-	struct svc2_callback *sc;
-	struct svc2_xprt *sp;
-
-	if (!rqst->rq_cong)	/* perhaps without a buffer */
-		return;
-	sc = svc2_callback_of(rqst);
-	sp = sc->sc_sp;
-	ps = svc2_bc_find_posted(sp, xprt, be32_to_cpu(rqst->rq_xid));
-	if (ps && !ps->ps_aborted) {
-		ps->ps_aborted = true;
-		sp->sp_naborted++;
-		svc2_count(backward_given_up);
-		svc2_bc_set_window_locked(sp, xprt);
-	}
-	if (ps && !rpcrdma2_is_exposed(&sc->sc_exposed))
-		ps->ps_callback = NULL;
-	xprt_release_rqst_cong(task);
+	if (task->tk_status == -ETIMEDOUT)
+		task->tk_status = -EIO;
 }
 
-/* Under queue_lock */
+/*
+ * nfsd repeats a callback without a Reply at once, whatever its error, for as
+ * long as the peer has a session. So one that is too long ends after a pause.
+ * Under queue_lock
+ */
 static void svc2_bc_wait_for_reply(struct rpc_task *task)
 {
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct svc2_callback *sc = svc2_callback_of(rqst);
+
+	if (sc->sc_too_long) {
+		rpc_sleep_on_timeout(&rqst->rq_xprt->pending, task,
+				     svc2_bc_end_too_long, jiffies + HZ / 4);
+		return;
+	}
 	xprt_wait_for_reply_request_def(task);
-	if (svc2_callback_of(task->tk_rqstp)->sc_failed) {
+	if (sc->sc_failed) {
 		task->tk_status = -EIO;
-		rpc_wake_up_queued_task(&task->tk_rqstp->rq_xprt->pending, task);
+		rpc_wake_up_queued_task(&rqst->rq_xprt->pending, task);
 	}
 }
 

@@ -645,6 +645,7 @@ struct svc2_callback {
 	u32			sc_vers;
 	/* bad answer, or too long; written under queue_lock */
 	bool			sc_failed;
+	bool			sc_too_long;
 	/* bytes that it offers, 0 without */
 	u32			sc_write_max;	/* of its Write chunk */
 	u32			sc_reply_max;	/* of its Reply chunk */

@@ -85,7 +85,7 @@ calls_of_service()
 	check "$1: RPCs of the service: ${*:2}" came "${@:2}"
 }
 
-# A Call that is too long and may have no chunk fails immediately.
+# A Call that is too long and may have no chunk fails, but not immediately.
 calls_of_any_size()
 {
 	local name
