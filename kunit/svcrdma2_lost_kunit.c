@@ -37,6 +37,16 @@ static struct svc2_losses *losses(struct kunit *test)
 	return lo;
 }
 
+/* Entries in use */
+static unsigned int used(const struct svc2_losses *lo)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < MOST; i++)
+		n += !!lo->lo_all[i].ls_times;
+	return n;
+}
+
 static void note(struct svc2_losses *lo, struct svc2_loss key, unsigned long at)
 {
 	svc2_loss_note(lo, &key, at);
@@ -61,10 +71,10 @@ static void error_after_second_loss(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 7));
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 7));
 	NOTE(lo, BEGIN + 5, 1, &here, 7);
-	KUNIT_EXPECT_EQ(test, lo->lo_used, 1U);
+	KUNIT_EXPECT_EQ(test, used(lo), 1U);
 	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN + 5, 1, &here, 7));
 	/* The Call then counts as new. */
-	KUNIT_EXPECT_EQ(test, lo->lo_used, 0U);
+	KUNIT_EXPECT_EQ(test, used(lo), 0U);
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + 5, 1, &here, 7));
 	NOTE(lo, BEGIN + 5, 1, &here, 7);
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + 5, 1, &here, 7));
@@ -79,14 +89,14 @@ static void distinct_keys(struct kunit *test)
 	NOTE(lo, BEGIN, 1, &there, 7);
 	NOTE(lo, BEGIN, 1, &link_local, 7);
 	NOTE(lo, BEGIN, 1, &here, 8);
-	KUNIT_EXPECT_EQ(test, lo->lo_used, 5U);
+	KUNIT_EXPECT_EQ(test, used(lo), 5U);
 	NOTE(lo, BEGIN, 1, &here, 7);
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 2, &here, 7));
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &there, 7));
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &link_local, 7));
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 8));
 	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN, 1, &here, 7));
-	KUNIT_EXPECT_EQ(test, lo->lo_used, 4U);
+	KUNIT_EXPECT_EQ(test, used(lo), 4U);
 }
 
 /* A loss expires two minutes after it was noted. */
@@ -99,9 +109,9 @@ static void losses_expire(struct kunit *test)
 	NOTE(lo, BEGIN + TWO_MINUTES, 1, &here, 8);
 	NOTE(lo, BEGIN + TWO_MINUTES, 1, &here, 8);
 	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN + 2 * TWO_MINUTES, 1, &here, 7));
-	KUNIT_EXPECT_EQ(test, lo->lo_used, 1U);
+	KUNIT_EXPECT_EQ(test, used(lo), 1U);
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + 2 * TWO_MINUTES + 1, 1, &here, 8));
-	KUNIT_EXPECT_EQ(test, lo->lo_used, 0U);
+	KUNIT_EXPECT_EQ(test, used(lo), 0U);
 	/* The first of the two losses has expired. */
 	NOTE(lo, BEGIN, 1, &here, 9);
 	NOTE(lo, BEGIN + TWO_MINUTES + 1, 1, &here, 9);
@@ -116,16 +126,44 @@ static void oldest_is_replaced(struct kunit *test)
 
 	for (i = 0; i <= MOST; i++)
 		NOTE(lo, BEGIN, 1, &here, i);
-	KUNIT_EXPECT_EQ(test, lo->lo_used, MOST);
+	KUNIT_EXPECT_EQ(test, used(lo), MOST);
 	/* This loss replaces the next oldest one; the others are second losses. */
 	NOTE(lo, BEGIN, 1, &here, 0);
 	NOTE(lo, BEGIN, 1, &here, 2);
 	NOTE(lo, BEGIN, 1, &here, MOST - 1);
-	KUNIT_EXPECT_EQ(test, lo->lo_used, MOST);
+	KUNIT_EXPECT_EQ(test, used(lo), MOST);
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 0));
 	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN, 1, &here, 1));
 	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN, 1, &here, 2));
 	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN, 1, &here, MOST - 1));
+}
+
+/*
+ * Calls whose xids are not near that of a lost one need no search, also while there are losses,
+ * and none does when the losses are over.
+ */
+static void few_calls_are_searched_for(struct kunit *test)
+{
+	struct svc2_losses *lo = losses(test);
+	unsigned int i, near = 0;
+
+	KUNIT_EXPECT_FALSE(test, svc2_loss_may_be(lo, 7));
+	NOTE(lo, BEGIN, 1, &here, 7);
+	NOTE(lo, BEGIN + TWO_MINUTES, 1, &here, 1000);
+	KUNIT_EXPECT_TRUE(test, svc2_loss_may_be(lo, 7));
+	KUNIT_EXPECT_TRUE(test, svc2_loss_may_be(lo, 1000));
+	for (i = 0; i < 640; i++)
+		near += svc2_loss_may_be(lo, i);
+	KUNIT_EXPECT_LE(test, near, 2 * 640 / 32);
+	/* The search for any Call ends the first loss. */
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + TWO_MINUTES + 1, 1, &here, 7));
+	KUNIT_EXPECT_FALSE(test, svc2_loss_may_be(lo, 7));
+	KUNIT_EXPECT_TRUE(test, svc2_loss_may_be(lo, 1000));
+	/* A Call that was refused is forgotten. */
+	NOTE(lo, BEGIN + TWO_MINUTES, 1, &here, 1000);
+	KUNIT_EXPECT_TRUE(test, IS_LAST(lo, BEGIN + TWO_MINUTES, 1, &here, 1000));
+	KUNIT_EXPECT_FALSE(test, IS_LAST(lo, BEGIN + TWO_MINUTES, 1, &here, 1000));
+	KUNIT_EXPECT_FALSE(test, svc2_loss_may_be(lo, 1000));
 }
 
 static struct kunit_case lost_suite_cases[] = {
@@ -133,6 +171,7 @@ static struct kunit_case lost_suite_cases[] = {
 	KUNIT_CASE(distinct_keys),
 	KUNIT_CASE(losses_expire),
 	KUNIT_CASE(oldest_is_replaced),
+	KUNIT_CASE(few_calls_are_searched_for),
 	{ }
 };
 

@@ -570,7 +570,7 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
  * the small table evicts the Calls of others: these break one more connection.
  */
 
-static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_used is read without it */
+static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_xids is read without it */
 static struct svc2_losses losses ____cacheline_aligned_in_smp;
 
 static struct svc2_loss svc2_breaker_key(const struct svc2_xprt *sp, u32 xid)
@@ -615,6 +615,6 @@ static bool svc2_breaker_is_last(const struct svc2_xprt *sp, u32 xid)
  */
 bool svc2_take_breaker(struct svc2_xprt *sp, u32 xid)
 {
-	return unlikely(READ_ONCE(losses.lo_used)) &&
+	return unlikely(svc2_loss_may_be(&losses, xid)) &&
 	       svc2_breaker_is_last(sp, xid);
 }

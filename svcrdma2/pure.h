@@ -287,15 +287,23 @@ struct svc2_loss {
 /* The last Calls that broke a connection */
 struct svc2_losses {
 	unsigned int		lo_next;	/* entry to use next */
-	/* entries in use. Each Call reads it: nothing that is written is near */
-	unsigned int		lo_used;
+	/*
+	 * svc2_loss_bit() of the entries in use, and perhaps of others until
+	 * the next search. Each Call reads it: nothing that is written is near
+	 */
+	u32			lo_xids;
 	struct svc2_loss	lo_all[SVC2_LOST_MAX];
 };
 
-static inline void svc2_loss_forget(struct svc2_losses *lo, struct svc2_loss *ls)
+static inline u32 svc2_loss_bit(u32 xid)
 {
-	lo->lo_used -= !!ls->ls_times;
-	ls->ls_times = 0;
+	return BIT(xid % 32);
+}
+
+/* False if no entry has this xid: most Calls need no search, and no lock. */
+static inline bool svc2_loss_may_be(const struct svc2_losses *lo, u32 xid)
+{
+	return READ_ONCE(lo->lo_xids) & svc2_loss_bit(xid);
 }
 
 /* Return: the entry of a Call, or NULL. Drops entries that are too old. */
@@ -304,16 +312,21 @@ static inline struct svc2_loss *svc2_loss_find(struct svc2_losses *lo,
 					       unsigned long now)
 {
 	struct svc2_loss *ls, *found = NULL;
+	u32 xids = 0;
 
 	for (ls = lo->lo_all; ls < lo->lo_all + SVC2_LOST_MAX; ls++) {
 		if (ls->ls_times && time_before(ls->ls_since + SVC2_LOST_FOR, now))
-			svc2_loss_forget(lo, ls);
-		if (ls->ls_times && ls->ls_xid == key->ls_xid &&
-		    ls->ls_net == key->ls_net &&
+			ls->ls_times = 0;
+		if (!ls->ls_times)
+			continue;
+		xids |= svc2_loss_bit(ls->ls_xid);
+		if (ls->ls_xid == key->ls_xid && ls->ls_net == key->ls_net &&
 		    rpc_cmp_addr((const struct sockaddr *)&ls->ls_peer,
 				 (const struct sockaddr *)&key->ls_peer))
 			found = ls;
 	}
+	if (xids != lo->lo_xids)
+		WRITE_ONCE(lo->lo_xids, xids);
 	return found;
 }
 
@@ -326,9 +339,8 @@ static inline void svc2_loss_note(struct svc2_losses *lo,
 
 	if (!ls) {
 		ls = &lo->lo_all[lo->lo_next++ % SVC2_LOST_MAX];
-		svc2_loss_forget(lo, ls);
 		*ls = *key;
-		lo->lo_used++;
+		WRITE_ONCE(lo->lo_xids, lo->lo_xids | svc2_loss_bit(key->ls_xid));
 	}
 	ls->ls_times++;
 	ls->ls_since = now;
@@ -343,7 +355,7 @@ static inline bool svc2_loss_is_last(struct svc2_losses *lo,
 
 	if (!ls || ls->ls_times < SVC2_LOST_TIMES)
 		return false;
-	svc2_loss_forget(lo, ls);
+	ls->ls_times = 0;
 	return true;
 }
 
