@@ -332,13 +332,6 @@ static struct svc2_xprt *svc2_bc_get(struct rpc_xprt *xprt)
 	return sp;
 }
 
-static void svc2_bc_put_last(struct work_struct *work)
-{
-	struct svc2_xprt *sp = container_of(work, struct svc2_xprt, sp_reap);
-
-	svc_xprt_put(&sp->sp_xprt);
-}
-
 /*
  * The last reference is put by work: svc2_free() waits for the cm_id and the
  * queue pair, whose work does not have rpciod's guarantee of memory.
@@ -347,7 +340,6 @@ static void svc2_bc_put(struct svc2_xprt *sp)
 {
 	if (likely(refcount_dec_not_one(&sp->sp_xprt.xpt_ref.refcount)))
 		return;
-	INIT_WORK(&sp->sp_reap, svc2_bc_put_last);
 	queue_work(svc2_wq, &sp->sp_reap);
 }
 
@@ -574,18 +566,28 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 	return ret;
 }
 
+/* The RPC layer calls it, and who comes too late for that. */
+static void svc2_bc_close(struct rpc_xprt *xprt)
+{
+	spin_lock(&xprt->transport_lock);
+	svc2_bc_from_xprt(xprt)->bc_sp = NULL;
+	spin_unlock(&xprt->transport_lock);
+	xprt_disconnect_done(xprt);
+}
+
 /*
- * The close of the connection wakes tasks, and the RPC layer sets XPT_DEAD
- * before it. A task that is to sleep afterwards sees the flag here.
- * Return: @status, or -ENOTCONN when the connection is gone.
+ * The RPC layer sets XPT_DEAD, and then closes the connection, which wakes tasks.
+ * A task that is to sleep afterwards, or a setup that ends then, sees the flag
+ * here. Return: @status, or -ENOTCONN when the connection is gone.
  */
 static int svc2_bc_unless_gone(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 			       int status)
 {
-	smp_mb();	/* after XPRT_CWND_WAIT or XPRT_WRITE_SPACE */
+	/* after XPRT_CWND_WAIT, XPRT_WRITE_SPACE or xpt_bc_xprt */
+	smp_mb();
 	if (likely(!test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags)))
 		return status;
-	xprt_disconnect_done(xprt);
+	svc2_bc_close(xprt);
 	return -ENOTCONN;
 }
 
@@ -692,15 +694,6 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
 {
 	svc2_close(svc2_from_xprt(xprt->bc_xprt), RPCRDMA2_LOSS_INJECTED);
-}
-
-/* The RPC layer calls it, or svc2_bc_setup() that came too late for that. */
-static void svc2_bc_close(struct rpc_xprt *xprt)
-{
-	spin_lock(&xprt->transport_lock);
-	svc2_bc_from_xprt(xprt)->bc_sp = NULL;
-	spin_unlock(&xprt->transport_lock);
-	xprt_disconnect_done(xprt);
 }
 
 static void svc2_bc_destroy(struct rpc_xprt *xprt)
@@ -949,10 +942,7 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 	svc2_bc_from_xprt(xprt)->bc_sp = sp;
 	/* pairs with svc2_take_answer() */
 	smp_store_release(&args->bc_xprt->xpt_bc_xprt, xprt_get(xprt));
-	/* pairs with test_and_set_bit() before the RPC layer calls ->close */
-	smp_mb();
-	if (test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags))
-		svc2_bc_close(xprt);
+	svc2_bc_unless_gone(sp, xprt, 0);
 	return xprt;
 
 out_free:

@@ -97,12 +97,17 @@ static void svc2_pending_unlink(struct svc2_xprt *sp)
 	sp->sp_listener->ls_npending--;
 }
 
-static void svc2_pending_reap(struct work_struct *work)
+static void svc2_reap(struct work_struct *work)
 {
 	struct svc2_xprt *sp = container_of(work, struct svc2_xprt, sp_reap);
 
-	svc2_count(accept_failures);
 	svc_xprt_put(&sp->sp_xprt);
+}
+
+static void svc2_pending_reap(struct svc2_xprt *sp)
+{
+	svc2_count(accept_failures);
+	queue_work(svc2_wq, &sp->sp_reap);
 }
 
 /*
@@ -115,14 +120,14 @@ static bool svc2_pending_end(struct svc2_xprt *sp)
 	if (list_empty(&sp->sp_pending))
 		return false;
 	svc2_pending_unlink(sp);
-	queue_work(svc2_wq, &sp->sp_reap);
+	svc2_pending_reap(sp);
 	return true;
 }
 
 /* CM handler of @sp */
 static void svc2_pending_add(struct svc2_listener *ls, struct svc2_xprt *sp)
 {
-	INIT_WORK(&sp->sp_reap, svc2_pending_reap);
+	INIT_WORK(&sp->sp_reap, svc2_reap);
 	sp->sp_listener = ls;
 
 	spin_lock(&pending_lock);
@@ -832,7 +837,7 @@ static void svc2_listener_detach(struct svc_xprt *xprt)
 	/* no handler schedules it any longer */
 	cancel_delayed_work_sync(&ls->ls_work);
 	while ((sp = svc2_pending_next(ls)))
-		queue_work(svc2_wq, &sp->sp_reap);
+		svc2_pending_reap(sp);
 }
 
 static void svc2_listener_free(struct svc_xprt *xprt)
