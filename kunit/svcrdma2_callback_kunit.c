@@ -35,6 +35,11 @@ static unsigned int puts;
 #undef queue_work
 #define queue_work(wq, work)	(puts++)
 
+/* Looks at the fences of answers that are due */
+static unsigned int looks;
+#undef queue_delayed_work
+#define queue_delayed_work(wq, work, delay)	((void)(work), looks++)
+
 /* An answer of these test cases has no Receive. */
 #define svc2_msg_put(sp, msg)	((void)(msg))
 
@@ -109,6 +114,7 @@ static int late_init(struct kunit *test)
 	xprt = &f->bc->bc_xprt;
 	spin_lock_init(&xprt->transport_lock);
 	spin_lock_init(&xprt->queue_lock);
+	INIT_LIST_HEAD(&f->bc->bc_answered);
 	f->sp.sp_backward_max = CALLS;
 	for (i = 0; i < CALLS; i++) {
 		struct call *de = &f->calls[i];
@@ -351,6 +357,7 @@ static void r8_sent_again(struct kunit *test)
 	de->rqst.rq_task = &task;
 	de->sc->sc_vers = RPCRDMA2_VERS_TWO;
 	de->sc->sc_answer = &answer;
+	list_add(&de->sc->sc_answered, &f->bc->bc_answered);
 	xprt_pin_rqst(&de->rqst);
 	svc2_callback_unpin(de->sc, 0, false);
 	KUNIT_EXPECT_NULL(test, de->sc->sc_answer);
@@ -617,8 +624,56 @@ static void r8_revoked_too_late(struct kunit *test)
 	expect_all_released(test);
 }
 
+/*
+ * R8, S46: the peer stalls the Send Queue after its answer. The connection survives until a task
+ * waits for the end of the fence, and does so for long; then the queue is drained.
+ */
+static void r8_fence_awaited_too_long(struct kunit *test)
+{
+	struct revocation *f = test->priv;
+	struct svc2_callback *sc = &f->callback;
+	static struct svc2_msg answer;
+	struct rpc_task task = {};
+	struct backchannel *bc;
+	struct rpc_rqst rqst = { .rq_task = &task };
+
+	bc = kunit_kzalloc(test, sizeof(*bc), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, bc);
+	spin_lock_init(&bc->bc_xprt.queue_lock);
+	INIT_LIST_HEAD(&bc->bc_answered);
+	kref_init(&f->sp.sp_xprt.xpt_ref);
+	rqst.rq_xprt = &bc->bc_xprt;
+	sc->sc_rqst = &rqst;
+	sc->sc_exposed.em_done = svc2_callback_fenced;
+	begin(test);
+
+	sc->sc_answer = &answer;
+	list_add(&sc->sc_answered, &bc->bc_answered);
+	xprt_pin_rqst(&rqst);
+	looks = 0;
+	svc2_callback_answered(sc);
+	KUNIT_EXPECT_EQ(test, f->last->opcode, IB_WR_LOCAL_INV);
+	KUNIT_EXPECT_EQ(test, looks, 1U);
+	svc2_bc_watch(&bc->bc_watch.work);
+	svc2_bc_watch(&bc->bc_watch.work);
+	set_bit(RPC_TASK_MSG_PIN_WAIT, &task.tk_runstate);
+	svc2_bc_watch(&bc->bc_watch.work);
+	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_NONE);
+	KUNIT_EXPECT_PTR_EQ(test, sc->sc_answer, &answer);
+	KUNIT_EXPECT_EQ(test, looks, 4U);
+	svc2_bc_watch(&bc->bc_watch.work);
+	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_STALLED);
+	KUNIT_EXPECT_NULL(test, sc->sc_answer);
+	KUNIT_EXPECT_TRUE(test, list_empty(&bc->bc_answered));
+	KUNIT_EXPECT_EQ(test, kref_read(&f->sp.sp_xprt.xpt_ref), 1U);
+	KUNIT_EXPECT_EQ(test, looks, 4U);
+	svc2_callback_revoke(sc);
+	expect_all_released(test);
+}
+
 static struct kunit_case revoke_cases[] = {
 	KUNIT_CASE(r8_revoked),
+	KUNIT_CASE(r8_fence_awaited_too_long),
 	KUNIT_CASE(r8_revoked_too_late),
 	{}
 };

@@ -153,6 +153,39 @@ static u32 svc2_callback_place_reply(struct rpc_rqst *rqst,
 	return came + written;
 }
 
+/* A callback that the peer has */
+struct svc2_bc_posted {
+	u32			ps_xid;
+	bool			ps_aborted;	/* aborted (B-05) */
+	/* NULL when no answer may reach it any longer */
+	struct svc2_callback	*ps_callback;
+};
+
+/* A connection, as the RPC client sees it */
+struct backchannel {
+	struct rpc_xprt		bc_xprt;
+	/* NULL when the connection is closed; under transport_lock */
+	struct svc2_xprt	*bc_sp;
+	/* of the Call that the RPC task with XPRT_LOCKED sends */
+	struct rpcrdma2_hdr	bc_hdr;
+	/* callbacks whose answers are in process; under queue_lock */
+	struct list_head	bc_answered;
+	struct delayed_work	bc_watch;	/* of their fences */
+	char			bc_addr[INET6_ADDRSTRLEN];
+	/* sp_nposted callbacks, of sp_backward_max; under transport_lock */
+	struct svc2_bc_posted	bc_posted[];
+};
+
+static struct backchannel *svc2_bc_from_xprt(struct rpc_xprt *xprt)
+{
+	return container_of(xprt, struct backchannel, bc_xprt);
+}
+
+static struct backchannel *svc2_bc_of(const struct svc2_callback *sc)
+{
+	return svc2_bc_from_xprt(sc->sc_rqst->rq_xprt);
+}
+
 /*
  * A task that has not gone to sleep yet loses its status when it does; then
  * ->wait_for_reply_request finds sc_failed.
@@ -176,6 +209,7 @@ static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 
 	spin_lock(&xprt->queue_lock);
 	sc->sc_answer = NULL;
+	list_del(&sc->sc_answered);
 	/* after some errors the RPC client sends it again: with new regions */
 	WRITE_ONCE(sc->sc_vers, 0);
 	if (ends && sc->sc_verdict == SVC2_ANSWER_REPLY) {
@@ -253,14 +287,58 @@ static void svc2_callback_answered(struct svc2_callback *sc)
 	struct svc2_xprt *sp = sc->sc_sp;
 
 	svc2_callback_invalidated(sc, sc->sc_answer->sm_msg.mg_handle);
-	if (!rpcrdma2_is_exposed(&sc->sc_exposed))
+	if (!rpcrdma2_is_exposed(&sc->sc_exposed)) {
 		svc2_callback_end(sc);
-	else if (svc2_callback_take_invs(sc) ||
-		 rpcrdma2_fence(&sp->sp_conn, &sc->sc_exposed))
+		return;
+	}
+	queue_delayed_work(svc2_wq, &svc2_bc_of(sc)->bc_watch,
+			   SVC2_REVOKE_TIMEOUT);
+	if (svc2_callback_take_invs(sc) ||
+	    rpcrdma2_fence(&sp->sp_conn, &sc->sc_exposed))
 		svc2_callback_unpin(sc, 0, false);
 	else if (unlikely(rpcrdma2_conn_is_lost(&sp->sp_conn)))
 		/* @sc may be gone; a fence posted in part reports nothing */
 		rpcrdma2_sq_drain(&sp->sp_conn);
+}
+
+/* Return: a connection, with a reference, whose fence is awaited too long. */
+static struct svc2_xprt *svc2_bc_find_overdue(struct backchannel *bc)
+{
+	struct svc2_callback *sc;
+
+	guard(spinlock)(&bc->bc_xprt.queue_lock);
+	list_for_each_entry(sc, &bc->bc_answered, sc_answered) {
+		if (!test_bit(RPC_TASK_MSG_PIN_WAIT,
+			      &sc->sc_rqst->rq_task->tk_runstate))
+			continue;
+		if (sc->sc_awaited) {
+			svc_xprt_get(&sc->sc_sp->sp_xprt);
+			return sc->sc_sp;
+		}
+		sc->sc_awaited = true;
+	}
+	return NULL;
+}
+
+/*
+ * A task that aborts a callback waits, in the RPC layer and without a limit,
+ * until the fence of its answer has ended, which may be behind Replies that the
+ * peer delays. Between a look that finds it waiting, and the next one, it has as
+ * long as svc2_callback_revoke().
+ */
+static void svc2_bc_watch(struct work_struct *work)
+{
+	struct backchannel *bc = container_of(to_delayed_work(work),
+					      struct backchannel, bc_watch);
+	struct svc2_xprt *sp = svc2_bc_find_overdue(bc);
+
+	if (sp) {
+		svc2_close(sp, RPCRDMA2_LOSS_STALLED);
+		rpcrdma2_sq_drain(&sp->sp_conn);
+		svc_xprt_put(&sp->sp_xprt);
+	} else if (!list_empty_careful(&bc->bc_answered)) {
+		queue_delayed_work(svc2_wq, &bc->bc_watch, SVC2_REVOKE_TIMEOUT);
+	}
 }
 
 /*
@@ -294,31 +372,6 @@ static void svc2_callback_revoke(struct svc2_callback *sc)
 #define SVC2_BC_LATE_MAX	16
 
 static atomic_t svc2_bc_late_waiters;
-
-/* A callback that the peer has */
-struct svc2_bc_posted {
-	u32			ps_xid;
-	bool			ps_aborted;	/* aborted (B-05) */
-	/* NULL when no answer may reach it any longer */
-	struct svc2_callback	*ps_callback;
-};
-
-/* A connection, as the RPC client sees it */
-struct backchannel {
-	struct rpc_xprt		bc_xprt;
-	/* NULL when the connection is closed; under transport_lock */
-	struct svc2_xprt	*bc_sp;
-	/* of the Call that the RPC task with XPRT_LOCKED sends */
-	struct rpcrdma2_hdr	bc_hdr;
-	char			bc_addr[INET6_ADDRSTRLEN];
-	/* sp_nposted callbacks, of sp_backward_max; under transport_lock */
-	struct svc2_bc_posted	bc_posted[];
-};
-
-static struct backchannel *svc2_bc_from_xprt(struct rpc_xprt *xprt)
-{
-	return container_of(xprt, struct backchannel, bc_xprt);
-}
 
 /* Return: the connection, with a reference; NULL when it is closed. */
 static struct svc2_xprt *svc2_bc_get(struct rpc_xprt *xprt)
@@ -699,6 +752,7 @@ static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
 static void svc2_bc_destroy(struct rpc_xprt *xprt)
 {
 	WARN_ON_ONCE(xprt->cong);	/* all credits are back */
+	cancel_delayed_work_sync(&svc2_bc_from_xprt(xprt)->bc_watch);
 	xprt_free(xprt);
 	module_put(THIS_MODULE);
 }
@@ -800,6 +854,8 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 	if (unlikely(READ_ONCE(sp->sp_silent)))
 		WRITE_ONCE(sp->sp_silent, false);
 	sc->sc_answer = answer;
+	sc->sc_awaited = false;
+	list_add(&sc->sc_answered, &svc2_bc_from_xprt(xprt)->bc_answered);
 	xprt_pin_rqst(rqst);
 	return sc;
 }
@@ -883,6 +939,8 @@ static struct rpc_xprt *svc2_bc_create(const struct xprt_create *args,
 	if (!xprt)
 		return NULL;
 	bc = svc2_bc_from_xprt(xprt);
+	INIT_LIST_HEAD(&bc->bc_answered);
+	INIT_DELAYED_WORK(&bc->bc_watch, svc2_bc_watch);
 
 	xprt->prot = svc2_bc_class.ident;
 	xprt->xprt_class = &svc2_bc_class;

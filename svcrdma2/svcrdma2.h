@@ -630,7 +630,8 @@ struct svc2_xprt {
 
 /*
  * Limit on the wait for the fence of an aborted callback. The fence may have
- * waited for Send Queue entries before (SVC2_STALL_TIMEOUT).
+ * waited for Send Queue entries before (SVC2_STALL_TIMEOUT). Up to twice as long
+ * if the fence was begun before the abort
  */
 #define SVC2_REVOKE_TIMEOUT	(5 * HZ)
 
@@ -659,6 +660,9 @@ struct svc2_callback {
 	/* answer in process, the RPC is pinned; set under queue_lock */
 	struct svc2_msg		*sc_answer;
 	enum svc2_answer	sc_verdict;	/* on sc_answer */
+	struct list_head	sc_answered;	/* with sc_answer, on bc_answered */
+	/* svc2_bc_watch() has found its task waiting for the end of the pin */
+	bool			sc_awaited;
 	/* rq_buffer, and rq_rbuffer behind it */
 	u8			sc_data[] __aligned(8);
 };

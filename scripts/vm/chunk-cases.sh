@@ -263,6 +263,37 @@ chunks_overdue()
 	check "$name: disconnect" echo_disconnect
 }
 
+was_injected()
+{
+	[ "$(cat "$faults/$1/times")" -eq 0 ]
+}
+
+# The answer to a Call has come, and the invalidation of its memory hangs. The service waits
+# for that without a limit, but a killed Call closes the connection before it is overdue.
+chunks_fence_hangs()
+{
+	local name="a killed Call whose fence hangs" before
+
+	echo 60 >"$echo_timeout"
+	can_fail "$faults/fail_inv" "$name" || return
+	check "$name: connect" echo_connect || return
+	before=$(counters)
+	fault fail_inv 1
+	echo_do "run direction=backward count=1 window=1 call=65536 reply=65536" &
+	run=$!
+	await was_injected fail_inv
+	echo_do kill
+	wait "$run"
+	no_fault fail_inv
+	risen "$before"
+	check "$name: the fault was injected" was_injected fail_inv
+	check "$name: the signal ends it" came backward=0 failed=1 wrong=0 error=-512
+	expect "R8 $name: the wait of its task closes the connection" \
+		"s_backward_calls == 1 && s_ended_STALLED == 1 && s_overdue == 0"
+	echo 20 >"$echo_timeout"
+	check "$name: disconnect" echo_disconnect
+}
+
 # Creates the network namespace "other" with a device on $addr4. Soft-RoCE always sends from
 # the initial namespace, so that one gets a device with the same index and address.
 namespace_up()
@@ -361,6 +392,7 @@ group_backward-rpc-overdue()
 {
 	echo_up genl || { fail "server"; return; }
 	chunks_overdue
+	chunks_fence_hangs
 	check "unload after use" echo_down
 }
 
