@@ -556,6 +556,31 @@ bool xprt2_req_is_awaited(struct xprt2_ep *ep, u32 xid)
 	return xprt2_find_rqst_locked(ep, xid);
 }
 
+/**
+ * xprt2_req_note_refusal - note that the server refused a Call for its version
+ * @ep: endpoint
+ * @xid: xid of the refusal
+ *
+ * Context: receive CQ.
+ * Return: versions in which this RPC was refused before, a bit each; 0 when no
+ * RPC waits.
+ */
+u32 xprt2_req_note_refusal(struct xprt2_ep *ep, u32 xid)
+{
+	struct rpc_rqst *rqst;
+	struct xprt2_req *req;
+	u32 before;
+
+	guard(spinlock)(&ep->ep_xp->xp_xprt.queue_lock);
+	rqst = xprt2_find_rqst_locked(ep, xid);
+	if (!rqst)
+		return 0;
+	req = xprt2_rqst_to_req(rqst);
+	before = req->rq2_versions;
+	req->rq2_versions |= BIT(ep->ep_vers);
+	return before;
+}
+
 /*
  * Until an RPC completes, after its fence and the end of a Send with its pages
  * (X2), the request is pinned and owns the Receive through rq2_reply.

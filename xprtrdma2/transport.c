@@ -257,6 +257,7 @@ static void xprt2_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	xprt2_drop_reply(req);
 	req->rq2_status = 0;
 	req->rq2_refused = 0;
+	req->rq2_versions = 0;
 	req->rq2_reply_needed = 0;
 	xprt2_req_put(req);
 }

@@ -107,6 +107,8 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
  *   known_servers		an hour: xprt2_version_remember() at the first
  *				good Reply in version 1, xprt2_forget()
  *   xp_refused			versions that were refused: until a good Reply
+ *   rq2_versions		versions in which this RPC was refused: until it
+ *				ends
  *   xp_probes, xp_probed	probes on this transport: cleared by version 2, by
  *				the choice of version 1, or after an hour
  */
@@ -579,6 +581,10 @@ xprt2_version_classify(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
 		ep->ep_nego.ng_low = h->h_error.er_arg;
 		ep->ep_nego.ng_high = h->h_error.er_arg2;
 	}
+	/* A Reply to another RPC does not permit a third attempt of this one. */
+	if (!to_probe && xprt2_is_refusal(answer) &&
+	    (answer == XPRT2_A_ERR_VERS || h->h_vers == ep->ep_vers))
+		ep->ep_xp->xp_refused |= xprt2_req_note_refusal(ep, h->h_xid);
 	return answer;
 }
 

@@ -321,6 +321,8 @@ struct xprt2_send {
  * @rq2_refused: ep_serial of the connection whose error, or useless Reply,
  *	caused the resend, or 0. Set while a Reply owns the request, or by the
  *	send path, which reads it
+ * @rq2_versions: versions in which the server refused it, a bit each, on any
+ *	connection. Set under the transport's queue_lock
  * @rq2_resent: it is sent again on the connection that refused it (S45). Send
  *	path, and completion of the Send
  * @rq2_sendbuf: XPRT2_HEADROOM bytes, then the RPC message
@@ -367,6 +369,7 @@ struct xprt2_req {
 	bool			rq2_late;
 	u32			rq2_late_handle;
 	u32			rq2_refused;
+	u32			rq2_versions;
 	bool			rq2_resent;
 
 	void			*rq2_sendbuf;
@@ -588,8 +591,8 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_fallback: answer because of which the next connection uses version 1,
  *	or NULL
  * @xp_note_end: when these two expire, in jiffies
- * @xp_refused: versions in which RPCs were refused since the last Reply, a bit
- *	each
+ * @xp_refused: versions in which RPCs were refused since the last Reply, and
+ *	in which the last refused RPC was refused before, a bit each
  * @xp_no_version: there is no common version: the next attempt to connect fails
  * @xp_timeout: replaces the default when the mount sets shorter timeouts
  * @xp_hdr: header being marshalled. Send path only
@@ -738,6 +741,7 @@ void xprt2_drop_reply(struct xprt2_req *req);
 struct rpc_rqst *xprt2_req_claim(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				 u32 xid);
 bool xprt2_req_is_awaited(struct xprt2_ep *ep, u32 xid);
+u32 xprt2_req_note_refusal(struct xprt2_ep *ep, u32 xid);
 void xprt2_wait_for_reply(struct rpc_task *task);
 bool xprt2_has_error(const struct xprt2_req *req);
 void xprt2_release_reply(struct xprt2_req *req);

@@ -58,6 +58,7 @@ client_refused.invalid_option_for_the_first 2,1	CONNPROP>version_2,lacks_RPCs>co
 client_refused.invalid_proc_for_the_fourth 2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1
 client_refused.both_versions_for_the_first 2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1,ERR_VERS>fail
 client_refused.both_versions_for_the_fourth 2,1	CONNPROP>version_2,lacks_RPCs>connect_again,_version_1,ERR_VERS>fail
+client_refused.vers_for_one_each_time	2,2	CONNPROP>version_2,ERR_VERS>connect_again,CONNPROP>version_2
 client_pinned.to_version_one		1	-
 client_pinned.to_version_one_in_vain	1	ERR_VERS>fail
 client_pinned.to_version_two		2	CONNPROP>version_2

@@ -228,6 +228,8 @@ work()
 		return ;;
 	client_refused.*_of_three)
 		[ "$(symlinks "$1")" = "3 made, 0 refused" ] || return ;;
+	client_refused.vers_for_one_each_time)
+		[ "$(symlinks "$1")" = "2 made, 0 refused" ] || return ;;
 	client_pinned.one_of_three)
 		[ "$(symlinks "$1")" = "2 made, 1 refused" ] || return ;;
 	client_pinned.all_of_three)

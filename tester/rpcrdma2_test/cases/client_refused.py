@@ -128,3 +128,23 @@ def all_of_three(t):
     calls = three(t)
     t.send(*[Error(c.number, INVALID_OPTION, credit=t.grant) for c in calls])
     each_again(t, calls)
+
+
+@case('C-101 S36', plays='server')
+def vers_for_one_each_time(t):
+    """ERR_VERS twice for one of three Calls ends it, although the others are answered"""
+    refused = three(t)[0].number
+    t.send(Error(refused, VERS, (1, 2), credit=t.grant))
+    t.given_up()
+    t.accept()
+    t.negotiate()
+    left = 3
+    while left:
+        call = t.next_call()
+        left -= t.procedure(call) == rpc.SYMLINK
+        if call.number != refused:
+            t.answer(call)
+    t.send(Error(refused, VERS, (1, 2), credit=t.grant))
+    other = t.serve(lambda c: c.number == refused, 20)
+    check(other is None, f'a third attempt: {other}')
+    t.succeeds()
