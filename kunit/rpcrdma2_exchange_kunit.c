@@ -225,6 +225,29 @@ static void responder_with_small_sends(struct kunit *test)
 	}
 }
 
+/* C-060: a responder announces experimental properties to a requester with the mark. */
+static void c060_responder_waits_for_the_mark(struct kunit *test)
+{
+	static const struct { bool responder, marked; } ends[] = {
+		{ true, false }, { true, true }, { false, false },
+	};
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg pm;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		bool hides = ends[i].responder && !ends[i].marked;
+
+		begin(test, &ex, ends[i].responder);
+		take_connprop(test, &ex, ends[i].marked ? RPCRDMA2_PROPS_ALL :
+			      RBSIZ | BRS, 8192, 8192);
+		rpcrdma2_exchange_announce(&ex, RPCRDMA2_PROPS_ALL, &pm);
+		KUNIT_EXPECT_EQ_MSG(test, pm.pm_set.ps_rows,
+				    hides ? RBSIZ | BRS : RPCRDMA2_PROPS_ALL,
+				    "end %u", i);
+	}
+}
+
 /* 2.6: the exchange passes the mark on to the decoder */
 static void mark_is_recorded(struct kunit *test)
 {
@@ -316,6 +339,7 @@ static struct kunit_case exchange_cases[] = {
 	KUNIT_CASE(updprop_is_applied),
 	KUNIT_CASE(unsolicited_resprop),
 	KUNIT_CASE(responder_with_small_sends),
+	KUNIT_CASE(c060_responder_waits_for_the_mark),
 	KUNIT_CASE(mark_is_recorded),
 	KUNIT_CASE(message_limits),
 	KUNIT_CASE(reply_limit_is_corrected),

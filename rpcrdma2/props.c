@@ -469,6 +469,9 @@ void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
 	const struct rpcrdma2_props own = rpcrdma2_exchange_limit_sbsiz(ex);
 	unsigned int r;
 
+	/* C-060: for this peer their ids may belong to another extension */
+	if (ex->ex_responder && !rpcrdma2_props_marked(&ex->ex_peer.pp_now))
+		rows &= ~RPCRDMA2_PROPS_MARKED;
 	*pm = (struct rpcrdma2_propmsg){ .pm_type = RDMA2_OPT_CONNPROP };
 	for (r = 0; r < RPCRDMA2_NPROPS; r++)
 		if (rpcrdma2_prop_rows[r].row_change == RPCRDMA2_CHANGE_NEVER)

@@ -351,7 +351,8 @@ void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
 /**
  * rpcrdma2_exchange_announce - make this end's CONNPROP
  * @ex: properties
- * @rows: properties to announce
+ * @rows: properties to announce; a responder announces experimental ones only
+ *	to a requester that has sent the mark
  * @pm: message to fill, except for pm_xid
  *
  * The message marks the properties that never change (C-045). A requester sends

@@ -8,14 +8,16 @@ from ..wire import (BAD_XDR, BRS, BRS_GENL, BRS_INLINE, BRS_NONE, CONNPROP, INVA
                     Properties, Raw, connprop, propset, reqprop, u32,
                     updprop)
 
+EXPERIMENTAL = 4294967040       # and above: ids for experiments
 UNKNOWN = (0, 4660, 0x7fffffff, 4294967040, 4294967200, 4294967295)
 
 
-@case('C-010 C-042 C-043')
+@case('C-010 C-042 C-043 C-060')
 def what_the_server_says(t):
     """The server's CONNPROP has RBSIZ and BRS, each once and with the right length"""
     got = t.announce(Prop(RBSIZ, 4096), Prop(BRS, BRS_INLINE))
     ids = [p.which for p in got.sets[0]]
+    check(max(ids) < EXPERIMENTAL, f'properties {ids}, without the mark of their extension')
     check(RBSIZ in ids and BRS in ids, f'properties {ids}')
     check(len(set(ids)) == len(ids), f'properties {ids}')
     check(got.values[RBSIZ].word >= 4096, f'RBSIZ {got.values[RBSIZ].word}')
