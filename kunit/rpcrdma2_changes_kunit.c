@@ -369,6 +369,65 @@ static void errors(struct kunit *test)
 	}
 }
 
+/*
+ * C-026, C-059, 2.4: after a refused UPDPROP the values that were announced before it are in
+ * force at the peer. The same message would be refused again, so the end sends none.
+ */
+static void refused_update(struct kunit *test)
+{
+	static const u32 codes[] = {
+		RDMA2_ERR_BAD_XDR, RDMA2_ERR_SYSTEM, 77, RDMA2_ERR_INVALID_PROC,
+		RDMA2_ERR_INVALID_OPTION, RDMA2_ERR_VERS,
+	};
+	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP };
+	struct rpcrdma2_props val = { .pr_rbsiz = 5000 };
+	struct rpcrdma2_exchange ex;
+	unsigned int i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(codes); i++) {
+		struct rpcrdma2_hdr *h = error(test, XID, codes[i / 2]);
+		bool late = i % 2;
+
+		begin(test, &ex, RPCRDMA2_PROPS_ALL, 0);
+		rpcrdma2_exchange_resize(&ex, 12288, 65536);
+		expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
+		KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 12288);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 12288);
+		if (late) {
+			rpcrdma2_exchange_received(&ex, NOW + HZ);
+			expect_no_message(test, &ex);
+		}
+		KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, h));
+		KUNIT_EXPECT_EQ_MSG(test, ex.ex_announced.pr_rbsiz, 8192,
+				    "code %u", codes[i / 2]);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_reply_max(&ex), 8192);
+		KUNIT_EXPECT_TRUE(test, is_applied(&ex));
+		expect_no_message(test, &ex);
+		rpcrdma2_exchange_resize(&ex, 20480, 65536);
+		expect_no_message(test, &ex);
+		/* A request of the peer still leads to its size. */
+		rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
+		KUNIT_ASSERT_TRUE(test, is_answered(&ex, &pm, NOW));
+		KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 5000);
+	}
+	/* The peer has requested another value meanwhile. */
+	begin(test, &ex, RPCRDMA2_PROPS_ALL, 0);
+	rpcrdma2_exchange_resize(&ex, 12288, 65536);
+	expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
+	KUNIT_ASSERT_TRUE(test, is_answered(&ex, &pm, NOW));
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 5000);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, error(test, XID, 2)));
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 5000);
+	/* A smaller largest Send: it applies, as for a peer without UPDPROP (S14). */
+	begin(test, &ex, RPCRDMA2_PROPS_ALL & ~RBSIZ, 0);
+	rpcrdma2_exchange_resize(&ex, 8192, 4096);
+	expect_message(test, &ex, RDMA2_OPT_UPDPROP, SBSIZ);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, error(test, XID, 2)));
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_sbsiz, 65536);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
+	expect_no_message(test, &ex);
+}
+
 /* S18: the negotiation handles an error for the CONNPROP. */
 static void error_for_connprop(struct kunit *test)
 {
@@ -687,6 +746,7 @@ static struct kunit_case changes_cases[] = {
 	KUNIT_CASE(malformed_answer),
 	KUNIT_CASE(no_answer),
 	KUNIT_CASE(errors),
+	KUNIT_CASE(refused_update),
 	KUNIT_CASE(error_for_connprop),
 	KUNIT_CASE(error_of_version_one),
 	KUNIT_CASE(larger_receives_announced),

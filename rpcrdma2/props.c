@@ -619,6 +619,8 @@ void rpcrdma2_exchange_send_next(struct rpcrdma2_exchange *ex,
 		ex->ex_reqprop_sent = true;
 		ex->ex_ops->count(RPCRDMA2_C_reqprops_sent, 1);
 	} else {
+		ex->ex_updated = pm.pm_set.ps_rows;
+		ex->ex_before = ex->ex_announced;
 		rpcrdma2_props_copy(&ex->ex_announced, &pm.pm_set.ps_val,
 				    pm.pm_set.ps_rows);
 		ex->ex_ops->count(RPCRDMA2_C_updprops_sent, 1);
@@ -705,7 +707,12 @@ bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 	    (h->h_vers != RPCRDMA2_VERS_TWO &&
 	     h->h_error.er_code != RDMA2_ERR_VERS))	/* S36 */
 		return false;
-	if (rpcrdma2_lacks_message(&h->h_error))
+	/* The peer keeps the old values, and would refuse the same ones again. */
+	if (ex->ex_sent == RDMA2_OPT_UPDPROP)
+		rpcrdma2_props_copy(&ex->ex_announced, &ex->ex_before,
+				    ex->ex_updated);
+	if (ex->ex_sent == RDMA2_OPT_UPDPROP ||
+	    rpcrdma2_lacks_message(&h->h_error))
 		ex->ex_unsupported |= BIT(ex->ex_sent);
 	rpcrdma2_exchange_fail(ex);
 	return true;
@@ -829,6 +836,7 @@ static u32 rpcrdma2_exchange_answer_reqprop(struct rpcrdma2_exchange *ex,
 	rpcrdma2_propset_init(&answer->pm_set, other, &own);
 	rpcrdma2_props_copy(announced, &req->ps_val, done);
 	rpcrdma2_props_copy(announced, &own, other);
+	ex->ex_updated &= ~(done | other);
 	if (!counts || early)
 		return 0;
 	ex->ex_recv_requested = bytes;

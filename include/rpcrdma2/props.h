@@ -276,6 +276,9 @@ struct rpcrdma2_props_ops {
  * @ex_ops: operations of this end
  * @ex_peer: properties of the peer
  * @ex_announced: properties of this end, as announced
+ * @ex_updated: rows that the last UPDPROP announced, except those that the peer
+ *	has requested to change since
+ * @ex_before: values as announced before that UPDPROP
  * @ex_supported: best values that this end supports
  * @ex_responder: this end answers the peer's announcement with its own
  * @ex_connprop_sent: this end has sent its announcement
@@ -292,8 +295,8 @@ struct rpcrdma2_props_ops {
  * @ex_done: number of the last message whose Send is done; only
  *	rpcrdma2_exchange_send_done() writes this and the next
  * @ex_done_at: when it was done, in jiffies
- * @ex_unsupported: messages that the peer does not support, a bit for each
- *	opttype (C-026)
+ * @ex_unsupported: messages that the peer does not support, and UPDPROP if it
+ *	has refused one, a bit for each opttype (C-026)
  * @ex_recv_requested: size of Receives that the peer requested last, in bytes,
  *	or 0
  * @ex_lowered: the peer has requested a smaller size than before
@@ -305,6 +308,8 @@ struct rpcrdma2_exchange {
 	const struct rpcrdma2_props_ops	*ex_ops;
 	struct rpcrdma2_peer_props	ex_peer;
 	struct rpcrdma2_props		ex_announced;
+	u32				ex_updated;
+	struct rpcrdma2_props		ex_before;
 	struct rpcrdma2_props		ex_supported;
 	bool				ex_responder;
 	bool				ex_connprop_sent;
