@@ -122,9 +122,11 @@ static inline bool is_late(struct rpcrdma2_exchange *ex, unsigned long at)
 /* True if this malformed message counts as the answer to the REQPROP */
 static inline bool is_malformed(struct rpcrdma2_exchange *ex, u32 type, u32 xid)
 {
-	static struct rpcrdma2_msg msg = { .mg_bad_body = true };
+	static struct rpcrdma2_msg msg = { .mg_verdict = RDMA2_ERR_BAD_XDR };
 
-	msg.mg_prop.pm_type = type;
+	msg.mg_hdr.h_vers = RPCRDMA2_VERS_TWO;
+	msg.mg_hdr.h_proc = RDMA2_CONNPROP + type - RDMA2_OPT_CONNPROP;
+	msg.mg_hdr.h_opttype = type;
 	msg.mg_hdr.h_xid = xid;
 	return rpcrdma2_exchange_malformed(ex, &msg);
 }

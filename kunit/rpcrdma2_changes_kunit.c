@@ -293,6 +293,40 @@ static void malformed_answer(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_malformed(&ex, RDMA2_OPT_RESPROP, XID));
 }
 
+/* S11: encoded as an option, it is a RESPROP from its opttype on, wherever it is truncated. */
+static void truncated_option(struct kunit *test)
+{
+	static struct rpcrdma2_msg msg;
+	struct words *m = words_new(test);
+	struct rpcrdma2_exchange ex;
+	struct wire w;
+	size_t len;
+
+	put_start(m, RPCRDMA2_VERS_TWO, RDMA2_OPTIONAL, RDMA2_REPLY);
+	m->word[0] = cpu_to_be32(XID);
+	m->count = 5;
+	put(m, RDMA2_OPT_RESPROP);
+	put(m, 16);	/* optinfo: 0 is done, no bit is rejected, no other value */
+	put(m, 1);
+	put(m, 1);
+	put(m, 0);
+	put(m, 0);
+	for (len = RPCRDMA2_PREFIX_LEN; len <= words_len(m); len++) {
+		bool taken = len >= RPCRDMA2_PREFIX_LEN + 2 * XDR_UNIT &&
+			     len < words_len(m);
+
+		request_smaller(test, &ex);
+		ex.ex_request = 0;
+		receive(test, &w, m->word, len);
+		rpcrdma2_msg_read(&msg, w.data, w.len, w.len, 0, &ex);
+		KUNIT_EXPECT_EQ(test, !msg.mg_verdict, len == words_len(m));
+		KUNIT_EXPECT_EQ_MSG(test, msg.mg_verdict &&
+				    rpcrdma2_exchange_malformed(&ex, &msg),
+				    taken, "%zu bytes", len);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_busy(&ex), !taken);
+	}
+}
+
 /*
  * S16, C-034: until the answer arrives (C-052), the end sends no other message, and the
  * request limits Sends.
@@ -744,6 +778,7 @@ static struct kunit_case changes_cases[] = {
 	KUNIT_CASE(duplicate_answer),
 	KUNIT_CASE(update_does_not_answer),
 	KUNIT_CASE(malformed_answer),
+	KUNIT_CASE(truncated_option),
 	KUNIT_CASE(no_answer),
 	KUNIT_CASE(errors),
 	KUNIT_CASE(refused_update),

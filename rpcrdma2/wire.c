@@ -539,6 +539,7 @@ rpcrdma2_decode_optional(struct rpcrdma2_hdr *h, struct rpcrdma2_cursor *cu,
 {
 	const __be32 *p;
 
+	h->h_opttype = 0;
 	if (cu->cu_left < XDR_UNIT)
 		return RDMA2_ERR_BAD_XDR;
 	if (!rpcrdma2_decode_direction(h, cu))

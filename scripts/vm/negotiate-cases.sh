@@ -330,6 +330,7 @@ rejected		c_resprops==2&&c_properties_in_vain==0&&c_reqprops_sent==2
 done_and_rejected	c_resprops==2&&c_properties_in_vain==0&&c_reqprops_sent==2
 what_was_not_asked	c_resprops==2&&c_properties_in_vain==0&&c_reqprops_sent==2
 bad_answer		c_resprops==0&&c_properties_in_vain==2&&c_reqprops_sent==2
+bad_answer_as_an_option	c_resprops==0&&c_properties_in_vain==2&&c_reqprops_sent==2
 answer_with_another_xid	c_resprops==0&&c_properties_in_vain==0&&c_dropped_silently==1
 no_answer_yet		c_resprops==0&&c_properties_in_vain==0&&c_reqprops_sent==1
 bad_xdr_for_a_wish	c_properties_in_vain==2&&c_replies_unknown==0&&c_reqprops_sent==2

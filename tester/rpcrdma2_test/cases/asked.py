@@ -109,8 +109,12 @@ def what_was_not_asked(t):
 
 @case('S11 C-058', needs='set')
 def a_bad_answer(t):
-    """A malformed RESPROP rejects all requests, and gets no answer"""
-    answered_with(t, lambda xid: resprop(xid, {0}).cut(28), at_largest=LARGEST)
+    """A malformed RESPROP, in either spelling, rejects all requests, and gets no answer"""
+    for as_option, length in ((False, 28), (True, 24), (True, 40)):
+        t.again()
+        answered_with(t, lambda xid, o=as_option, n=length: resprop(xid, {0}, as_option=o).cut(n),
+                      at_largest=LARGEST)
+        t.set('send_size', '')
 
 
 @case('S17', needs='set')

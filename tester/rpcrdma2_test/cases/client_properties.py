@@ -343,6 +343,12 @@ def bad_answer(t):
     asks(t, lambda q: resprop(q.xid, {0}).cut(-4), OWN)
 
 
+@case('S11 S01', plays='server', needs='set')
+def bad_answer_as_an_option(t):
+    """A request whose answer is an option longer than its message is rejected"""
+    asks(t, lambda q: resprop(q.xid, {0}, as_option=True).cut(-4), OWN)
+
+
 @case('S17', plays='server', needs='set')
 def answer_with_another_xid(t):
     """A RESPROP with another xid is not an answer, and the client has no other request"""
