@@ -658,6 +658,21 @@ static void peer_requests(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, is_answered(&ex, &pm, NOW));
 	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 4096);
 	KUNIT_EXPECT_EQ(test, ex.ex_supported.pr_rbsiz, 8192);
+	/* C-033: and whose Sends are smaller than when it announced its Receives */
+	for (i = 0; i < ARRAY_SIZE(requests); i++) {
+		rpcrdma2_exchange_init(&ex, &record_ops, true);
+		ex.ex_supported = able;
+		rpcrdma2_exchange_announce(&ex, RPCRDMA2_PROPS_ALL, &res);
+		rpcrdma2_exchange_resize(&ex, 8192, 4096);
+		val.pr_rbsiz = requests[i].requested;
+		rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
+		KUNIT_ASSERT_TRUE(test, is_answered(&ex, &pm, NOW));
+		KUNIT_EXPECT_EQ(test, !!rec.pm.pm_done,
+				requests[i].resize == requests[i].announced);
+		KUNIT_EXPECT_EQ(test, rec.pm.pm_set.ps_rows, 0);
+		KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, requests[i].announced);
+		KUNIT_EXPECT_EQ(test, rec.resize, requests[i].resize);
+	}
 	/* another property */
 	begin(test, &ex, RBSIZ, RBSIZ);
 	rpcrdma2_propset_init(&pm.pm_set, BRS, &able);

@@ -823,11 +823,13 @@ static u32 rpcrdma2_exchange_answer_reqprop(struct rpcrdma2_exchange *ex,
 	bool counts = req->ps_rows & BIT(RPCRDMA2_PROP_RBSIZ) &&
 		      bytes >= RPCRDMA2_INLINE_DEFAULT;
 	bool early = counts && rpcrdma2_lower_is_early(ex, bytes, now);
+	/* Sends that got smaller do not reduce what was announced (C-033, S14). */
+	u32 most = max(own.pr_rbsiz, announced->pr_rbsiz);
 	u32 done = 0, other = 0;
 
-	if (counts && bytes > own.pr_rbsiz && own.pr_rbsiz != announced->pr_rbsiz)
+	if (counts && bytes > most && most != announced->pr_rbsiz)
 		other = BIT(RPCRDMA2_PROP_RBSIZ);
-	else if (counts && bytes <= own.pr_rbsiz && !early)
+	else if (counts && bytes <= most && !early)
 		done = BIT(RPCRDMA2_PROP_RBSIZ);
 	if (done)
 		ex->ex_supported.pr_rbsiz = bytes;
