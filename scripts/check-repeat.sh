@@ -21,7 +21,7 @@ case ${1:-} in
 -*)	die "unknown option '$1'" ;;
 esac
 suites=("$@")
-[[ $runs =~ ^[1-9][0-9]*$ ]] || die "--runs needs a number"
+number runs "$runs"
 [ -z "$(git status --porcelain)" ] || die "the tree has changes, and runs belong to a commit"
 
 out=$cache/repeat/$(git rev-parse --short HEAD)${1:+-$(IFS=+; echo "$*")}

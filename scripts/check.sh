@@ -81,6 +81,12 @@ groups_of()
 	{ scripts/nfs-test.sh --groups "$1" || echo none; } | sed "s|^|$2/|"
 }
 
+number JOBS "${JOBS:-0}"
+all=(lint packages dissector uml-debug debian uml kernels kunit kunit-host fuzz canary long
+	uml-debug-long smp soak quick)
+for suite in "$@"; do
+	known suite "$suite" "${all[@]}"
+done
 suites=" ${*:-kunit-host lint packages dissector kernels kunit fuzz uml uml-debug debian} "
 soak=(uml-debug/soak-{shortage,everything,losses} uml-debug/link-soak uml/backward-rpc-soak
 	uml-debug/backward-rpc-chunks-soak)
@@ -160,8 +166,7 @@ list()
 {
 	local suite job
 
-	for suite in lint packages dissector uml-debug debian uml kernels kunit kunit-host \
-			fuzz canary long uml-debug-long smp soak quick; do
+	for suite in "${all[@]}"; do
 		wanted "$suite" || continue
 		case $suite in
 		kunit-host) printf '%s\n' kunit-host-i386 kunit-host-s390x ;;

@@ -459,7 +459,8 @@ def main():
             print(f'FAIL {name}: line {", ".join(lines)}: {error!r}')
             failed = True
     if not done:
-        print(f'FAIL no case of NFSv{version} is called "{only}"')
+        print(f'FAIL no case of NFSv{version} is called "{only}":',
+              ', '.join(name for name, _, *versions in ALL if version in (versions or [version])))
         return 2
     return failed
 

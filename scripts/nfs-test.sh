@@ -91,6 +91,26 @@ debian*)
 esac
 timeout=${TIMEOUT:-$timeout}
 
+# CASES selects cases of these groups.
+with_cases=(files paths siw sizes intree versions stock kerberos kerberos-calls storms moves
+	conformance conformance-client conformance-intree flawed hostile kill-peer negotiate
+	negotiate-hour properties backward-rpc-called devices link-v2 link-client link-server
+	link-intree link-tuned link-siw link-stock)
+
+# Dies unless all groups exist, and CASES has a meaning for them.
+check_groups()
+{
+	local all group
+
+	mapfile -t all < <(awk -F '[_(]' '/^group_/ {
+		print (FILENAME ~ /\/(link|apart)-cases/ ? "link-" : "") $2
+	}' "$vmdir"/*-cases.sh)
+	for group in "$@"; do
+		known group "$group" bench "${all[@]}"
+		[ -z "${CASES:-}" ] || known "group with CASES" "$group" "${with_cases[@]}"
+	done
+}
+
 # needs_kunit GROUP...: succeeds if one of the groups needs the test modules
 needs_kunit()
 {
@@ -123,6 +143,9 @@ build()
 
 case $step in
 --groups)	printf '%s\n' "$@"; exit ;;
+*)	known_kernel "$kernel"; check_groups "$@" ;;
+esac
+case $step in
 --build)	build "$@"; exit ;;
 '')		build "$@" ;;
 esac

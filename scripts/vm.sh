@@ -51,6 +51,7 @@ shift
 while [ $# -gt 0 ]; do
 	case $1 in
 	--mem|--cpus|--timeout|--append|--log|--out|--allow|--node|--link|--share|--nvme|--clock)
+			[ $# -gt 1 ] || usage
 			printf -v "${1#--}" %s "$2"; shift ;;
 	--kunit)	export KUNIT=1 ;;
 	--bench)	export BENCH=1 ;;

@@ -26,12 +26,14 @@ seconds=${FUZZ_SECONDS:-0}
 
 while [ $# -gt 0 ]; do
 	case $1 in
-	--runs)		runs=$2; shift ;;
-	--seconds)	seconds=$2; shift ;;
+	--runs)		runs=${2:-} ;;
+	--seconds)	seconds=${2:-} ;;
 	*)		echo "usage: $0 [--runs N] [--seconds N]" >&2; exit 2 ;;
 	esac
-	shift
+	shift $(($# > 1 ? 2 : 1))
 done
+number runs "$runs"
+number seconds "$seconds"
 
 compile()
 {

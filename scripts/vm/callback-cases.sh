@@ -433,7 +433,7 @@ callbacks_at_umount()
 
 # The tester's trigger: it mounts from the tester, which forwards Calls of nfsd in version
 # 2.
-group_recall-run()
+step_recall-run()
 {
 	local port=$PORT label="version 2, NFSv$VERS"
 

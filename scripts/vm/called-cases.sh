@@ -6,7 +6,7 @@
 
 # The tester's trigger: a client connects to the tester, takes its Calls, and makes an RPC
 # that begins before these Calls and ends after them.
-group_echo-run()
+step_echo-run()
 {
 	local rc=1
 

@@ -449,15 +449,33 @@ connection()
 		/proc/net/rpc/xprtrdma2 | head -n 1
 }
 
+# chosen CASE...: runs the cases of these that CASES names, or all
+chosen()
+{
+	local c
+
+	for c in ${CASES:-$*}; do
+		if [[ " $* " == *" $c "* ]]; then
+			"$c"
+		else
+			fail "no case is called $c: $*"
+		fi
+	done
+}
+
+# run_group NAME: runs a group, or a step of one, which is a process of its own
 run_group()
 {
-	if ! declare -F "group_$1" >/dev/null; then
+	local run=group_$1
+
+	declare -F "$run" >/dev/null || run=step_$1
+	if ! declare -F "$run" >/dev/null; then
 		echo "FAIL there is no group $1"
 		exit 2
 	fi
 	# A mount may cover the initial folder.
 	cd / || exit 2
-	"group_$1"
+	"$run"
 	[ -z "$nfs_is_up" ] || finish
 	exit "$failed"
 }

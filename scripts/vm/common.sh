@@ -27,6 +27,25 @@ die()
 	exit 1
 }
 
+# known WHAT NAME KNOWN...: dies unless the name is known
+known()
+{
+	[[ " ${*:3} " == *" $2 "* ]] || die "no $1 is called '$2': ${*:3}"
+}
+
+known_kernel()
+{
+	# shellcheck disable=SC2046 # a list of words
+	known kernel "$1" uml uml-debug uml-dma uml-smp kcsan debian \
+		$(sed -n 's/^\(debian-[0-9.]*\)\t.*/\1/p' "$vmdir/releases.sh")
+}
+
+# number NAME VALUE: dies unless the value is a number
+number()
+{
+	[[ $2 =~ ^[0-9]+$ ]] || die "$1 is '$2', not a number"
+}
+
 # result NAME STATUS [FILE]: prints a case of $suite; if it failed, also the end of its
 # output, which is in the file or in $work/said
 result()
@@ -229,8 +248,6 @@ kernel_key()
 	debian-*)
 		cat "$vmdir/releases.sh" "$vmdir/debian-modules" "$vmdir/debian.sh" \
 			"$vmdir/initramfs.sh" ;;
-	*)
-		die "unknown kernel '$1': uml, uml-debug, uml-dma, uml-smp, kcsan or debian" ;;
 	esac
 }
 

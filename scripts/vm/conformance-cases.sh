@@ -343,7 +343,7 @@ group_conformance-intree()
 	proto=rdma
 }
 
-group_client-run()
+step_client-run()
 {
 	client_run "$proto"
 	exit

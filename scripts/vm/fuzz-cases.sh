@@ -8,7 +8,7 @@
 
 # A client that mounts from the fuzzing server again and again; the port identifies the
 # mount.
-group_fuzz-run()
+step_fuzz-run()
 {
 	local dir=/mnt.$PORT
 
@@ -23,7 +23,7 @@ group_fuzz-run()
 }
 
 # Checks the kernel's log for reports since the last check.
-group_fuzz-check()
+step_fuzz-check()
 {
 	! dmesg -c | grep -vE 'traps: ' | grep -qE \
 		'BUG|WARNING|KASAN|UBSAN|Oops|Call Trace|DMA-API|INFO: |refcount_t|lockdep'

@@ -669,7 +669,7 @@ pages_failed()
 # EIO, and the link is created again. The tester's server is an impostor that looks for the
 # plain text. Its time is limited to 4 s (see client_counter), so the action "watch" starts
 # earlier.
-group_krb5-run()
+step_krb5-run()
 {
 	local port=$PORT dir=/mnt.$PORT before counter sec=krb5p nfs_host=$realm_server
 

@@ -171,10 +171,7 @@ main()
 headers=''
 [ "${1:-}" != --headers ] || { headers=$1; shift; }
 [ $# -eq 1 ] || usage
-case $1 in
-uml|uml-debug|uml-dma|uml-smp|kcsan|debian) ;;
-*)	grep -q "^$1	" <<<"$release_kernels" || usage ;;
-esac
+known_kernel "$1"
 dir=$(kernel_dir "$1") || exit 1
 if [ ! -e "$dir/.complete" ] || [ ! -e "$dir/boot" ]; then
 	with_lock "$dir.lock" main "$1" || exit 1

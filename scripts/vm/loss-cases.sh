@@ -147,27 +147,3 @@ group_soak-losses()
 	losses "the server is restarted" 20 "c_connects == times && c_ended_PEER == times" lose_server
 	end_losses "losses, NFSv3"
 }
-
-# links NUMBER: drops the link between two guests. If a Reply is lost together with the
-# server's disconnect, the client detects this by the RPC's timeout.
-links()
-{
-	nodes rdma2 rdma2 || return
-	begin_losses 4.2 || return
-	losses "the link is lost" "$1" "c_connects >= times && s_accepts >= times &&
-		c_ended_SEND + c_ended_PEER + c_ended_TIMEOUT >= times &&
-		c_ended_ENDED == 0" lose_link 8
-	end_losses "losses of the link" on_server
-	check "the client unloads" unload rdma2
-	check "the server unloads" on_server "server_down; unload rdma2"
-}
-
-group_loss()
-{
-	links 2
-}
-
-group_soak()
-{
-	links 20
-}

@@ -222,7 +222,7 @@ moves_under_load()
 # nfsd in a network namespace, until this process is killed. rpcbind runs in the initial
 # namespace, and mountd does not need it. nfsd has no record of clients here and ends its
 # grace period itself.
-group_served-in-namespace()
+step_served-in-namespace()
 {
 	mount -t nfsd nfsd /proc/fs/nfsd && echo 10 >/proc/fs/nfsd/nfsv4gracetime &&
 		listen_on rdma2 && echo 4 >/proc/fs/nfsd/threads &&
@@ -232,7 +232,7 @@ group_served-in-namespace()
 
 # A mount with a file in a network namespace, until this process is killed. The mount is
 # soft, so that RPCs end even if nfsd has ended first.
-group_mounted-in-namespace()
+step_mounted-in-namespace()
 {
 	local addr4=$namespace_addr
 
@@ -337,13 +337,8 @@ switched_off()
 
 group_moves()
 {
-	local c all="without_rpcs silent_peer mtu_changes vlan moves_under_load
-		namespace_ends"
-
 	nfs_up rdma2 || { fail "server"; return; }
-	for c in ${CASES:-$all}; do
-		"$c"
-	done
+	chosen without_rpcs silent_peer mtu_changes vlan moves_under_load namespace_ends
 	finish
 	switched_off
 }

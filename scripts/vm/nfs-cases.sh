@@ -431,7 +431,7 @@ swaps()
 	rm -f "$file"
 }
 
-group_lose-device()
+step_lose-device()
 {
 	device_again 0.5
 }

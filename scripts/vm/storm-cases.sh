@@ -324,16 +324,15 @@ useless_device()
 
 group_storms()
 {
-	local c all=storm_servers
+	local all=storm_servers
 
 	negotiate_up || return
 	if can_fail "$faults/fail_map" "errors of this end"; then
 		all+=" passing_shortage built_too_large entries_come_back unsendable few_regions few_regions_load"
 		all+=" reply_without_entries no_reply_built no_buffers lost_calls useless_device"
 	fi
-	for c in ${CASES:-$all}; do
-		"$c"
-	done
+	# shellcheck disable=SC2086 # words
+	chosen $all
 }
 
 # Error replies of the server whose cause is not in the Call, and cases in which it has to
