@@ -266,7 +266,7 @@ help:
 ##
 ##   make kernel            only the guest's kernel, into the cache; KERNEL=
 ##   make modules           only the modules for the guest's kernel; KERNEL=
-##   make cache-clean       empties the cache of kernels and builds
+##   make cache-clean       removes the cache of kernels and builds
 
 .PHONY: all sign install uninstall install-modules uninstall-modules install-utils \
 	uninstall-utils install-source dkms-install dkms-uninstall deb clean modules kernel \

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Empties the cache: kernels, builds, logs of runs.
+# Removes the cache: kernels, builds, logs of runs.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/common.sh"
 
-case $cache in
-/|"$HOME"|"$top")
-	die "refusing to empty $cache" ;;
-esac
-say "emptying $cache"
+[ -e "$cache/.rpcrdma2" ] || [ "$cache" -ef "$default_cache" ] ||
+	die "$cache is not removed: no script of this checkout made it"
+[[ $(realpath "$top")/ != "$(realpath "$cache")"/* ]] ||
+	die "$cache is not removed: this checkout is in it"
+say "removing $cache"
 rm -rf "${cache:?}"

@@ -6,7 +6,12 @@
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 vmdir=$top/scripts/vm
-cache=${RPCRDMA2_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rpcrdma2}
+# The scripts that these start have other current folders.
+[ -z "${RPCRDMA2_CACHE:-}" ] || RPCRDMA2_CACHE=$(realpath -m "$RPCRDMA2_CACHE")
+default_cache=${XDG_CACHE_HOME:-$HOME/.cache}/rpcrdma2
+cache=${RPCRDMA2_CACHE:-$default_cache}
+# clean.sh removes a folder with this marker, and thus none that existed before.
+[ -e "$cache" ] || { mkdir -p "$cache" && touch "$cache/.rpcrdma2"; }
 jobs=$(nproc)
 
 # Debian 12's package of Linux 6.12. The User-Mode Linux guests are built from the source
