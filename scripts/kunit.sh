@@ -20,11 +20,14 @@ export KUNIT=1
 
 need_packages python3
 kdir=$("$vmdir/kernel.sh" "$kernel") || exit 1
+# Cases wait for a watchdog.
+clock=host
+[[ ! $kernel =~ ^uml(-debug)?$ ]] || clock=guest
 parser=$kdir/build/source/tools/testing/kunit/kunit.py
 mkdir -p "$cache/run"
 out=$(mktemp -d "$cache/run/kunit-$kernel-$(date +%H%M%S)-XXXXXX")
 # shellcheck disable=SC2016 # for the guest's shell
-"$top/scripts/vm.sh" "$kernel" --out "$out" -- \
+"$top/scripts/vm.sh" "$kernel" --out "$out" --clock "$clock" -- \
 	bash -c '
 	rc=0
 	for ko in /lib/modules/$(uname -r)/updates/*_kunit.ko; do
