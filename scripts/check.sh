@@ -151,6 +151,7 @@ prepare()
 		scripts/vm/kernel.sh uml-debug >/dev/null || exit 1
 	! wanted smp || scripts/vm/kernel.sh uml-smp >/dev/null || exit 1
 	! wanted debian lint packages long || scripts/vm/kernel.sh debian >/dev/null || exit 1
+	! wanted packages || scripts/packages.sh --fetch || exit 1
 	! wanted kernels || wait "$roots" || exit 1
 	say "kernels are there, $SECONDS s since the start"
 	for kernel in uml uml-debug uml-smp debian; do

@@ -4,6 +4,8 @@
 # Checks the packages, unpacked in a folder: lintian's findings, modules built from the
 # packaged sources for the debian guest's kernel, and modprobe's choices for the names that
 # other software uses. Nothing is installed; check-install.sh does that in a guest.
+#
+#	packages.sh [--fetch]	only downloads, into the cache
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -24,6 +26,13 @@ expect()
 }
 
 kdir=$(scripts/vm/kernel.sh debian) || exit 1
+dkms=$cache/dkms
+fetch_dkms()
+{
+	[ -e "$dkms/usr/sbin/dkms" ] || unpack_packages "$dkms" dkms
+}
+with_lock "$dkms.lock" fetch_dkms || exit 1
+[ "${1:-}" != --fetch ] || exit 0
 release=$(cat "$kdir/release")
 root=$work/root
 debs=$work/debs
@@ -194,7 +203,7 @@ untested_is_refused()
 # Runs Debian 12's dkms with separate trees, without installing anything.
 dkms_()
 {
-	bash "$work/dkms/usr/sbin/dkms" "$@" --dkmstree "$work/tree" \
+	bash "$dkms/usr/sbin/dkms" "$@" --dkmstree "$work/tree" \
 		--sourcetree "$root/usr/src" --installtree "$work/modules"
 }
 
@@ -266,7 +275,6 @@ for name in rpcrdma2 rpcrdma26 xprtrdma2; do
 done
 expect "the kernels of the tests are supported" series_are_tested
 expect "an untested kernel is not supported, unless RDMA2_LINUX has it" untested_is_refused
-unpack_packages "$work/dkms" dkms
 expect "DKMS skips an untested kernel" \
 	dkms_skips 7.9.1-amd64 "rdma2: not tested with Linux 7.9.1-amd64"
 expect "DKMS skips it also if another kernel has the modules" \

@@ -79,8 +79,21 @@ with_lock()
 	) 9>"$lock"
 }
 
-# apt fails if another apt is running, and several suites run at a time. The callers of the
-# next two functions therefore hold apt.lock.
+# apt LOG COMMAND...: runs apt-get, as soon as no other process holds a lock of apt's
+apt()
+{
+	local log=$1
+
+	shift
+	until DEBIAN_FRONTEND=noninteractive apt-get -q "$@" >"$log" 2>&1 </dev/null; do
+		grep -q '^E: Could not get lock' "$log" ||
+			die "not prepared: apt-get $1: $(tail -n 3 "$log")"
+		say "apt-get $1 waits: $(grep -m 1 'Could not get lock' "$log")"
+		sleep 5
+	done
+}
+
+# The callers of the next two functions hold apt.lock.
 refresh_lists()
 {
 	# Package lists are refreshed at most once an hour. apt's download folder has the
@@ -90,8 +103,7 @@ refresh_lists()
 		return 0
 	[ "$(id -u)" -eq 0 ] || die "apt-get update needs root"
 	say "refreshing the package lists"
-	apt-get update -q >"$cache/apt-update.log" 2>&1 ||
-		die "apt-get update failed, see $cache/apt-update.log"
+	apt "$cache/apt-update.log" update
 }
 
 install_packages()
@@ -103,10 +115,7 @@ install_packages()
 	refresh_lists
 	say "installing $missing"
 	# shellcheck disable=SC2086 # a list of words
-	DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
-		-o DPkg::Lock::Timeout=600 \
-		--no-install-recommends $missing >"$cache/apt-install.log" 2>&1 ||
-		die "apt-get install failed, see $cache/apt-install.log"
+	apt "$cache/apt-install.log" install -y --no-install-recommends $missing
 }
 
 apt_refresh()
@@ -160,10 +169,10 @@ unpack_packages()
 	local into=$1 debs
 
 	shift
+	[ -n "$(candidate_version "$1")" ] || apt_refresh
 	debs=$(mktemp -d "$cache/debs.XXXXXX")
 	chmod 755 "$debs"
-	(cd "$debs" && apt-get download -q "$@" >"$debs/log" 2>&1) ||
-		die "apt-get download $* failed: $(tail -n 3 "$debs/log")"
+	(cd "$debs" && apt "$debs/log" download "$@") || exit 1
 	for deb in "$debs"/*.deb; do
 		dpkg-deb -x "$deb" "$into" || die "cannot unpack $deb"
 	done
@@ -392,7 +401,6 @@ unpack_tools()
 
 	[ -e "$dir.complete" ] && return 0
 	say "fetching ${tool_packages[*]}"
-	[ -n "$(candidate_version rpcbind)" ] || apt_refresh
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	unpack_packages "$dir" "${tool_packages[@]}"
