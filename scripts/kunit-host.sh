@@ -11,7 +11,7 @@ set -u
 . "$(dirname "$0")/vm/common.sh"
 
 hidden='^ok '
-name=kunit-host arch=''
+name=kunit-host arch='' sanitizers='address undefined'
 suites=() build=() run=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -42,6 +42,7 @@ i386)	# 32 bit
 		# A kernel without IA32_EMULATION.
 		need_packages qemu-user-static
 		build+=("$emulated")
+		sanitizers=undefined
 		run=(qemu-i386-static)
 	fi ;;
 s390x)	# big endian
@@ -49,6 +50,7 @@ s390x)	# big endian
 		exit 0
 	need_packages qemu-user-static
 	build=(CC=s390x-linux-gnu-gcc "$emulated")
+	sanitizers=undefined
 	run=(qemu-s390x-static) ;;
 *)	die "unknown architecture '$arch': i386 or s390x" ;;
 esac
@@ -70,13 +72,20 @@ grep '^ *# .*not true' "$out/ktap" >&2
 cat "$out/errors" >&2
 grep -v "$hidden" "$out/cases"
 passed=$(grep -c '^ok ' "$out/cases")
-echo "# $name: $passed cases passed, all are in $out/cases"
+echo "# $name: $passed cases passed, sanitizers: $sanitizers; all are in $out/cases"
 
 # A run that ends before the last suite, by a sanitizer or otherwise, has failed.
 planned=$(sed -n 's/^1\.\.//p' "$out/ktap")
 ended=$(grep -cE '^(not )?ok ' "$out/ktap")
 if [ "$rc" -gt 1 ] || [ "$ended" -ne "${planned:-0}" ]; then
 	echo "FAIL $name: ended with $rc after $ended of ${planned:-0} suites"
+	exit 1
+fi
+# Each architecture has the cases of the plan, which counts this line, too.
+cases=$(grep -c . "$out/cases")
+planned=$(awk '$1 == "kunit-host" { print $2 - 1 }' scripts/plan)
+if [ -n "$arch" ] && [ "${#suites[@]}" -eq 0 ] && [ "$cases" -ne "$planned" ]; then
+	echo "FAIL $name: $cases cases, the plan has $planned"
 	exit 1
 fi
 echo "ok $name: $ended suites ended, and the sanitizers reported nothing"
