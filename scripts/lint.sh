@@ -72,6 +72,7 @@ files()
 
 mapfile -t code < <(files 'include/*.h' 'compat/*.[ch]' 'rpcrdma2/*.[ch]' 'xprtrdma2/*.[ch]' 'svcrdma2/*.[ch]' 'kunit/*.[ch]' 'bench/*.[ch]' 'faults/*.[ch]')
 mapfile -t shell < <(files 'scripts/*.sh' 'scripts/vm/*.sh' 'scripts/fuzz/*.sh' 'scripts/bench/*.sh' 'kunit/host/*.sh' 'packaging/*.sh' packaging/dkms.conf 'debian/*.prerm' 'debian/*.postinst' .ci/run)
+[ -n "$base" ] || { [ ${#code[@]} -gt 0 ] && [ ${#shell[@]} -gt 0 ]; } || die "git lists no files"
 
 # The sources are compiled in a separate tree. It keeps the objects of runs without
 # findings, and make rebuilds them when the source or the command has changed.
