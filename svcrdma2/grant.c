@@ -360,6 +360,8 @@ void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes)
 {
 	sp->sp_recv_requested = min_t(u32, bytes, RPCRDMA2_INLINE_MAX);
 	if (bytes > READ_ONCE(sp->sp_recv_size)) {
+		/* no Receive is smaller than that */
+		WRITE_ONCE(sp->sp_recv_size, PAGE_ALIGN(sp->sp_recv_size));
 		svc2_sizes_raise_receives(sp);
 		return;
 	}

@@ -54,8 +54,11 @@ static void xprt2_receives_grow(struct xprt2_ep *ep, u32 bytes)
 	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
 	u32 size = rpcrdma2_recv_size(ep->ep_conn.co_id->device, bytes);
 
-	if (ep->ep_vers == RPCRDMA2_VERS_TWO && size > ep->ep_recv_size &&
-	    size > rp->rp_size)
+	if (ep->ep_vers != RPCRDMA2_VERS_TWO || size <= ep->ep_recv_size)
+		return;
+	/* no Receive is smaller than that */
+	WRITE_ONCE(ep->ep_recv_size, round_up(ep->ep_recv_size, PAGE_SIZE));
+	if (size > rp->rp_size)
 		rpcrdma2_rpool_resize(rp, size);
 }
 

@@ -85,6 +85,24 @@ group_changes()
 	sleep 2
 	changes "C-032 the server's largest Send is raised" svcrdma2 send_size 65536 16384 16384 \
 		"s_reqprops_sent == 1 && s_resprops == 1 && c_updprops_sent == 1 && s_updprops == 1 && s_updprops_sent == 1"
+	sleep 2
+	changes "C-034 the server's largest Send is lowered to a part of two pages" \
+		svcrdma2 send_size 6000 16384 6000 \
+		"s_reqprops_sent == 1 && s_resprops == 1 && c_reqprops == 1 && s_updprops_sent == 1 && c_updprops == 1"
+	sleep 2
+	changes "C-032 it is raised within its pages" svcrdma2 send_size 8192 16384 8192 \
+		"s_reqprops_sent == 1 && s_resprops == 1 && c_updprops_sent == 1 && s_updprops == 1 && s_updprops_sent == 1"
+	changes "C-034 the client's largest Send is lowered to a part of two pages" \
+		xprtrdma2 send_size 6000 6000 8192 \
+		"c_reqprops_sent == 1 && c_resprops == 1 && s_reqprops == 1 && c_updprops_sent == 1 && s_updprops == 1"
+	sleep 2
+	changes "C-032 it is raised within its pages" xprtrdma2 send_size 8192 8192 8192 \
+		"c_reqprops_sent == 1 && c_resprops == 1 && s_updprops_sent == 1 && c_updprops == 1 && c_updprops_sent == 1"
+	sleep 2
+	changes "C-032 it is raised beyond them" xprtrdma2 send_size 65536 16384 8192 \
+		"c_reqprops_sent == 1 && c_resprops == 1 && s_updprops_sent == 1 && c_updprops == 1 && c_updprops_sent == 1"
+	changes "C-032 the server's largest Send is, too" svcrdma2 send_size 65536 16384 16384 \
+		"s_reqprops_sent == 1 && s_resprops == 1 && c_updprops_sent == 1 && s_updprops == 1 && s_updprops_sent == 1"
 	changes "C-032 the server's Receives are raised" svcrdma2 receive_size 65536 65536 16384 \
 		"s_updprops_sent == 1 && c_updprops == 1 && c_reqprops_sent + s_reqprops_sent == 0"
 	changes "C-032 the client's Receives are raised" xprtrdma2 receive_size 65536 65536 65536 \
