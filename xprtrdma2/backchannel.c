@@ -716,7 +716,11 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	int ret = 0;
 
 	xprt2_check_handle(ep, msg);
-	if (code == RDMA2_OK) {
+	/* C-097, S30: before the server's first answer, no second message */
+	if (unlikely(READ_ONCE(ep->ep_nego.ng_phase) < XPRT2_SETTLED &&
+		     READ_ONCE(ep->ep_answer) == XPRT2_A_SILENCE)) {
+		code = RDMA2_DROP;
+	} else if (code == RDMA2_OK) {
 		if (!h->h_nreads)
 			trace_xprt2_backward_call(ep, h->h_xid, msg->mg_paylen);
 		ret = xprt2_bc_accept_call(ep, rep, msg,

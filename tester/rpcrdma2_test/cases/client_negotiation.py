@@ -5,6 +5,7 @@ from .. import rpc, wire
 from ..endpoint import PrivateData
 from ..registry import NotApplicable, case, check
 from ..wire import BRS, BRS_INLINE, BRS_NONE, RBSIZ, VERS, Error, Prop, Properties, Rpc
+from .client_codes import call_of_the_server
 
 EXPERIMENTAL = 0xffffff00       # and above: ids for experiments
 
@@ -147,6 +148,16 @@ def the_server_speaks_first(t):
     t.send(wire.connprop(t.xid(), [Prop(RBSIZ, 4096), Prop(BRS, BRS_INLINE)]))
     t.negotiate()
     t.succeeds()
+
+
+@case('C-097 S30', plays='server')
+def the_server_calls_first(t):
+    """A Call of the server before its first grant gets no answer"""
+    said = t.probe().message
+    t.send(call_of_the_server(t))
+    check(t.receive(0.3) is None, 'an answer')
+    t.send(wire.connprop(said.xid, [Prop(RBSIZ, 4096)], credit=32))
+    check(t.next_call().version == 2, 'version 1')
 
 
 @case('S31', plays='server')
