@@ -22,8 +22,8 @@ tester()
 	return "$status"
 }
 
-# require VERSION...: demands a passed case of each requirement of these versions, if all
-# cases run
+# require VERSION...: demands at least one passed case of each of these versions, if all cases
+# run: a peer without a version would leave all its cases out
 require()
 {
 	local version

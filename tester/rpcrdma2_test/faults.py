@@ -140,7 +140,8 @@ class AnswersShort(Peer):
 
 # Headers
 
-@fault('headers.unknown_proc headers.unknown_proc_alone headers.order_of_checks')
+@fault('headers.unknown_proc headers.unknown_proc_alone headers.order_of_checks',
+       'credits.answers_are_for_their_calls')
 class AnotherCode(WrongError):
     """BAD_XDR instead of INVALID_PROC"""
     codes = (wire.INVALID_PROC,)
@@ -215,6 +216,14 @@ class RefusesRpcs(Peer):
         return [(Error(m.xid, wire.SYSTEM), 0)
                 if isinstance(m, Rpc) and m.body and rpc.number_at(m.body, 20) else (m, h)
                 for m, h in answers]
+
+
+@fault('connection.private_data_mean_nothing_in_version_two')
+class UsesPrivateData(Peer):
+    """the sizes in private data also apply in version 2"""
+
+    def begins(self):
+        self.rooms[2] = self.rooms[1]
 
 
 # Messages without an answer
@@ -301,6 +310,14 @@ class NoOptions(WrongError):
     @staticmethod
     def fields(_message):
         return {'code': wire.INVALID_PROC}
+
+
+@fault('properties.what_the_server_says')
+class Experiments(Peer):
+    """CONNPROP contains a property of the experimental range for any client"""
+
+    def properties(self):
+        return super().properties() + [Prop(0xffffff02, u32(65536))]
 
 
 @fault('properties.what_the_server_says')

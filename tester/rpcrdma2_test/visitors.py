@@ -49,6 +49,17 @@ class FlagOfAnother(Visitor):
     private = faults.ReservedFlag.private
 
 
+@fault('client_negotiation.foreign_private_data',
+       'client_negotiation.private_data_of_another_format')
+class AnyPrivateData(Visitor):
+    """the sizes in private data of any format apply"""
+
+    def connect(self):
+        super().connect()
+        if len(self.endpoint.private) >= 8:
+            self.rooms[1] = (self.endpoint.private[7] + 1) * 1024
+
+
 # Versions
 
 @fault('client_negotiation.version_one_after_err_vers client_negotiation.use_of_version_one',

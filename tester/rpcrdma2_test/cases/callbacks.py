@@ -4,8 +4,8 @@
 from .. import nfs4, rpc
 from ..nfs4 import ANONYMOUS, CB_PROGRAM, Session
 from ..registry import NotApplicable, case, check
-from ..wire import (BRS, BRS_INLINE, BRS_NONE, CALL, MSG, REPLY, WRITE_RESOURCE, Prop, Rpc,
-                    Segment, u32)
+from ..wire import (BRS, BRS_INLINE, BRS_NONE, CALL, MSG, REPLY, SYSTEM, VERS, WRITE_RESOURCE,
+                    Error, Prop, Rpc, Segment, u32)
 
 DATA = bytes(range(200)) * 6
 
@@ -97,7 +97,8 @@ def answers_that_are_none(t):
     """A Reply or an error with another xid does not answer the server's Call"""
     got = nfs4.recall(t, Session(t)).message
     other = got.number ^ 0x40000000
-    t.send(Rpc(other, rpc.reply(other), direction=REPLY))
+    t.send(Rpc(other, rpc.reply(other), direction=REPLY), Error(other, SYSTEM),
+           Error(other, VERS, (1, 2)))
     t.alive()
     answer(t, got)
     is_satisfied(t)

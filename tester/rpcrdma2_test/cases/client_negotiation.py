@@ -2,7 +2,7 @@
 """A client on a new connection: the version, and the first messages."""
 
 from .. import rpc, wire
-from ..endpoint import PrivateData
+from ..endpoint import MAGIC, PrivateData
 from ..registry import NotApplicable, case, check
 from ..wire import BRS, BRS_INLINE, BRS_NONE, RBSIZ, VERS, Error, Prop, Properties, Rpc
 from .client_codes import call_of_the_server
@@ -79,17 +79,23 @@ def version_one_in_err_vers(t):
     t.goes_on(1)
 
 
-@case('C-101 C-104 E-29', plays='server')
+@case('C-101 C-104 E-29 P-03', plays='server')
 def use_of_version_one(t):
     """After ERR_VERS the mount works in version 1, with 1024 bytes without private data"""
-    said_once(t)
+    without_sizes(t, b'')
+
+
+def without_sizes(t, private):
+    """The client accepts these private data, and in version 1 has Sends of at most 1024 bytes."""
+    t.accept(private=private)
+    got = t.receive()
+    check(got is not None, 'the client sends nothing')
+    if got.message.version == 2:
+        t.send(Error(got.message.xid, VERS, (1, 1)))
+    else:
+        t.held = got
     t.largest = t.peer = 1024
     symlink_by_threshold(t, 1024)
-
-
-def said_once(t):
-    t.accept(private=b'')
-    err_vers(t, 1, 1)
 
 
 def symlink_by_threshold(t, num_bytes):
@@ -223,9 +229,21 @@ def no_private_data(t):
     t.succeeds()
 
 
-@case('P-05', plays='server')
+@case('P-05 P-04', plays='server')
 def foreign_private_data(t):
-    """The mount works with foreign private data in the server's answer"""
+    """Version 1 ignores the sizes in private data with another magic number"""
+    without_sizes(t, PrivateData(1, 16384, 16384, MAGIC + 1))
+
+
+@case('P-06 P-04', plays='server')
+def private_data_of_another_format(t):
+    """Version 1 ignores the sizes in private data with another version of the format"""
+    without_sizes(t, PrivateData(1, 16384, 16384, version=2))
+
+
+@case('P-05 S28', plays='server')
+def foreign_private_data_in_version_two(t):
+    """The mount works in version 2 with foreign private data in the server's answer"""
     t.accept(private=b'\xff' * 8)
     t.any_version()
     t.succeeds()

@@ -6,10 +6,11 @@ from ..endpoint import MAGIC, PrivateData
 from ..registry import NotApplicable, case, check
 from ..rpc import FSINFO, READ, read_arguments
 from ..wire import ERR_CHUNK, Error, opaque
+from .properties import expect_inline
 
-NOT_PRIVATE = (b'', b'\0' * 8, PrivateData(1, 4096, 4096, MAGIC + 1).encode(),
-               PrivateData(1, 4096, 4096, version=2).encode(),
-               PrivateData(1, 4096, 4096).encode()[:4])
+NOT_PRIVATE = (b'', b'\0' * 8, PrivateData(1, 16384, 16384, MAGIC + 1).encode(),
+               PrivateData(1, 16384, 16384, version=2).encode(),
+               PrivateData(1, 16384, 16384).encode()[:4])
 
 
 @case('P-01 P-10 P-11 S28')
@@ -33,12 +34,14 @@ def private_data(t, least=4096):
     check(min(data.send, data.receive) >= least, f'sizes are {data.send}, {data.receive}')
 
 
-@case('P-03 P-05 P-06 S28')
+@case('P-03 P-05 P-06 S28 E-13', needs='export')
 def private_data_mean_nothing_in_version_two(t):
-    """Version 2 ignores missing and foreign private data"""
-    for data in NOT_PRIVATE:
+    """Version 2 ignores missing, foreign and valid private data: its first threshold is 4096"""
+    for data in NOT_PRIVATE + tuple(PrivateData(1, size, size) for size in (1024, 16384)):
         t.again(private=data)
         t.alive()
+        expect_inline(t, 3000)
+        expect_inline(t, 6000, False)
 
 
 @case('P-03 P-04 P-05 P-06', version=1)

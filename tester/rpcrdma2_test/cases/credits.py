@@ -7,18 +7,20 @@ from contextlib import contextmanager
 from ..client import Client
 from ..endpoint import Lost
 from ..registry import case, check
-from ..wire import Option, Prop, RBSIZ, reqprop, updprop
+from ..wire import INVALID_PROC, RBSIZ, Error, Option, Prop, Rpc, reqprop, updprop
 
 
 def at_once(t, messages):
-    """Sends all messages before taking any answer; each has to be answered."""
+    """Sends all messages before taking any answer; each has to be answered. Returns the answers."""
     t.send(*messages)
-    left = {m.xid for m in messages}
+    left, answers = {m.xid for m in messages}, []
     while left:
         answer = t.receive()
         check(answer is not None, f'{len(left)} of {len(messages)} are not answered')
         check(answer.message.xid in left, f'xid {answer.message.xid:#x} answered twice')
         left.remove(answer.message.xid)
+        answers.append(answer.message)
+    return answers
 
 
 @case('B-11 E-16 B-01')
@@ -93,12 +95,15 @@ def refused_messages_use_up_nothing(t):
 
 @case('B-01')
 def answers_are_for_their_calls(t):
-    """Each of many different Calls gets its own answer"""
+    """Each of many different messages gets its own answer: a Call its Reply, others an error"""
     t.open(receives=64)
     grant = min(t.alive().message.credit, 30)
     good = [t.null() for _ in range(grant - grant // 3)]
     bad = [t.null().with_word(3, 10) for _ in range(grant // 3)]
-    at_once(t, [m for pair in zip(good, bad) for m in pair])
+    answers = at_once(t, [m for pair in zip(good, bad) for m in pair] + good[len(bad):])
+    refused = {m.xid for m in answers if isinstance(m, Error) and m.code == INVALID_PROC}
+    check(refused == {m.xid for m in bad}, f'{answers}')
+    check(all(isinstance(m, Rpc) for m in answers if m.xid not in refused), f'{answers}')
 
 
 @case('B-08')

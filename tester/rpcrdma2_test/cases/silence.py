@@ -62,7 +62,7 @@ def resprop_to_nothing(t):
 
 @case('S11 S38')
 def bad_resprop(t):
-    """A malformed RESPROP gets no answer, wherever it is cut"""
+    """A malformed RESPROP without an outstanding REQPROP gets no answer, wherever it is cut"""
     whole = wire.resprop(t.xid(), {0}, {1}, [Prop(wire.RBSIZ, 4096)])
     for length in range(16, len(whole.encode()), 4):
         t.nothing(whole.cut(length))
