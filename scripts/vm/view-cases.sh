@@ -162,7 +162,7 @@ view_of_mount()
 view_of_version_one()
 {
 	load_modules rdma && listen_on rdma 20050 || { fail "in-tree"; return; }
-	dmesg -C
+	log_of true
 	peer_mount 20050 || fail "in-tree: mount"
 	is "a server of version 1: why" $client_view "peer=$addr4:20050" \
 		version=1 why=ERR_VERS errors=VERS:1
@@ -183,7 +183,7 @@ view_of_version_one()
 	echo any >/sys/module/svcrdma2/parameters/versions
 	echo >"$params/pin"
 
-	dmesg -C
+	log_of true
 	visits client_fallback.garbage client_negotiation.no_common_version
 	reads "version 2 at the server"
 	reads "a common version"
