@@ -327,12 +327,11 @@ have_ended()
 	! kill -0 "$@" 2>/dev/null
 }
 
-# has_risen COUNTER NUMBER: succeeds if the counter has risen by exactly NUMBER since
-# $before
+# has_risen COUNTER -eq|-ge NUMBER: succeeds if the counter has risen so since $before
 has_risen()
 {
 	rise <(echo "$before") <(counters)
-	[ "${rose[$1]}" -eq "$2" ]
+	test "${rose[$1]}" "$2" "$3"
 }
 
 # counted COMMAND...: runs the command and sets rose[] to the rise of the counters; returns

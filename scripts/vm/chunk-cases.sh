@@ -40,7 +40,7 @@ kept_until_killed()
 	# A thread that starts to hold its Call after "release" would do so for 60 s.
 	await came holding=15
 	echo_do kill
-	await has_risen s_backward_given_up 15
+	await has_risen s_backward_given_up -eq 15
 	echo_do release
 	wait "$run"
 }

@@ -286,7 +286,7 @@ bounds_threads()
 	set_parameter transfer_memory $((2 << 20))
 	before=$(counters)
 	crowd_up $((2 * nfsd_threads)) hoard || return
-	await have_risen "$before" "$nfsd_threads" s_sq_waits
+	await has_risen s_sq_waits -ge "$nfsd_threads"
 	for i in 1 2 3; do
 		check "S46 GETATTR from another address, with full Send Queues" \
 			stat -t /mnt2/.
@@ -403,7 +403,7 @@ flooded()
 	crowd_up 2 "$1" || return
 	served "with two floods of $2" "[$addr6]" 2 crowd_operations /mnt 100 20
 	# of the floods, and some hundred of the mount
-	await have_risen "$before" 2500 s_replies
+	await has_risen s_replies -ge 2500
 	crowd_down
 	[ "$(crowd_total "$1" most)" -ge 48 ] && [ "$(crowd_total "$1" replies)" -ge 2000 ] &&
 		ok "$(crowd_total "$1" replies) of $2, $(crowd_total "$1" most) at a time" ||
@@ -496,7 +496,7 @@ never_accepted()
 	# The peer makes no further attempt.
 	kill -USR1 "$crowd"
 	rpc.nfsd 0
-	await has_risen s_accept_failures 1
+	await has_risen s_accept_failures -eq 1
 	risen "$before"
 	expect "$name ends when the listener does" "s_accept_failures == 1 && s_accepts == 0"
 	kill "$crowd"

@@ -565,13 +565,13 @@ gss_placement()
 	check "$name: the client has the data" cmp /tmp/mega /tmp/back
 }
 
-# encrypted_again BEFORE: succeeds if a Call was encrypted again while the device could reach
+# encrypted_again: succeeds if a Call was encrypted again while the device could reach
 # its pages, and the client has another connection. The first of the four that times out has
 # the connection closed, and is encoded meanwhile. The others count only if they are encoded
 # before the end of the connection, which takes their pages from the device, too.
 encrypted_again()
 {
-	have_risen "$1" 1 c_pages_revoked && have_risen "$1" 1 c_connects
+	has_risen c_pages_revoked -ge 1 && has_risen c_connects -ge 1
 }
 
 # slow_writes: writes to open files while mountd is stopped
@@ -585,7 +585,7 @@ slow_writes()
 			1>&"${slow[i]}" 2>/dev/null &
 		writers+=($!)
 	done
-	await encrypted_again "$before"
+	await encrypted_again
 	pkill -CONT rpc.mountd
 	wait "${writers[@]}"
 }

@@ -24,18 +24,6 @@ released()
 	bounded "$1: in time ($took s)" "${took:-0}" "$2" $(($3 * patience))
 }
 
-# have_risen BEFORE N COUNTER...: succeeds if the sum of these counters has risen by N
-have_risen()
-{
-	local name sum=0
-
-	rise <(echo "$1") <(counters)
-	for name in "${@:3}"; do
-		: $((sum += ${rose[$name]}))
-	done
-	[ "$sum" -ge "$2" ]
-}
-
 closes()
 {
 	grep -c "rpcrdma2_lost: .*reason=$1" /sys/kernel/tracing/trace
@@ -163,7 +151,7 @@ client_stops_service()
 	before=$(counters)
 	held=()
 	withhold replies_in_small_steps
-	await have_risen "$before" 1 s_sq_waits || fail "nfsd stops while a Call waits: none waits"
+	await has_risen s_sq_waits -ge 1 || fail "nfsd stops while a Call waits: none waits"
 	begin=$SECONDS
 	rpc.nfsd 0
 	took=$((SECONDS - begin))
@@ -196,14 +184,14 @@ hostile_limits()
 	rpc.nfsd 1
 	before=$(counters)
 	withhold replies_that_are_not_taken
-	await have_risen "$before" 1 s_sq_waits
+	await has_risen s_sq_waits -ge 1
 	sleep 1
 	risen "$before"
 	expect "a full Send Queue: no Call is taken up behind one that waits" \
 		"s_sq_waits >= 1 && s_sq_waits <= 2"
 	before=$(counters)
 	withhold replies_that_are_not_taken_in_version_one
-	await have_risen "$before" 1 s_sq_waits
+	await has_risen s_sq_waits -ge 1
 	sleep 1
 	risen "$before"
 	expect "E-23 a Send Queue full of MSGP Calls: no Call is taken up behind one that waits" \
@@ -214,8 +202,8 @@ hostile_limits()
 	withhold replies_in_small_steps_in_version_one
 	before=$(counters)
 	withhold reads_without_response
-	await have_risen "$before" $((8 * 8)) s_rdma_reads
-	await have_risen "$before" $((8 << 20)) s_read_chunk_bytes
+	await has_risen s_rdma_reads -ge $((8 * 8))
+	await has_risen s_read_chunk_bytes -ge $((8 << 20))
 	risen "$before"
 	expect "RDMA Reads without response: they are outstanding" \
 		"s_rdma_reads >= 8 * 8 && s_read_chunk_bytes >= 8 << 20"

@@ -41,11 +41,11 @@ silent_peer()
 	modprobe -qa ib_uverbs rdma_ucm
 	before=$(counters)
 	hold "$addr4"
-	check "$name: the server has its connection" await has_risen s_accepts 1
+	check "$name: the server has its connection" await has_risen s_accepts -eq 1
 	sleep 350
-	check "$name: the connection is up after 350 s" has_risen s_disconnects 0
+	check "$name: the connection is up after 350 s" has_risen s_disconnects -eq 0
 	sleep 400
-	check "$name: the connection is closed after 750 s" has_risen s_ended_ENDED 1
+	check "$name: the connection is closed after 750 s" has_risen s_ended_ENDED -eq 1
 	let_go
 }
 

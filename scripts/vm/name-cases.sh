@@ -321,7 +321,7 @@ address_goes()
 	check "$name: a file" cp /tmp/data /mnt/data
 	before=$(counters)
 	check "$name: the address is removed" ip addr del "$addr4/24" dev "$netdev"
-	check "$name: nfsd ends the connection" await has_risen s_ended_ENDED 1
+	check "$name: nfsd ends the connection" await has_risen s_ended_ENDED -eq 1
 	check "$name: the address is added again" ip addr add "$addr4/24" dev "$netdev"
 	check "$name: with a new device" device_again
 	check "$name: the mount continues" timeout -s KILL 120 stat /mnt/data

@@ -112,7 +112,7 @@ window_not_begun()
 		fail "$label: the service holds $(come holding)"
 	echo_do disconnect &
 	end=$!
-	await has_risen c_backward_unanswered 40
+	await has_risen c_backward_unanswered -eq 40
 	risen "$before"
 	expect "$label: 40 Calls are dropped" \
 		"c_backward_unanswered == 40 && c_backward_calls == 64"
