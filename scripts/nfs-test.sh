@@ -175,7 +175,8 @@ timed=(files kerberos kerberos-calls kerberos-callbacks kerberos-users kerberos-
 	siw inuse both properties resize callbacks-siw callbacks-4.1 callbacks-4.2
 	callbacks-busy callbacks-umount callbacks-two callbacks-many-4.1 callbacks-many-4.2
 	backward backward-rpc backward-rpc-chunks backward-rpc-called backward-rpc-hang
-	backward-rpc-overdue backward-rpc-window)
+	backward-rpc-overdue backward-rpc-window backward-rpc-killed backward-rpc-cut unplug
+	restart changes grants versions)
 
 clock_of()
 {
