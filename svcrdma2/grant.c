@@ -358,10 +358,14 @@ void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
  */
 void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes)
 {
+	u32 own;
+
 	sp->sp_recv_requested = min_t(u32, bytes, RPCRDMA2_INLINE_MAX);
 	if (bytes > READ_ONCE(sp->sp_recv_size)) {
-		/* no Receive is smaller than that */
-		WRITE_ONCE(sp->sp_recv_size, PAGE_ALIGN(sp->sp_recv_size));
+		/* no Receive has fewer pages */
+		own = min_t(u32, PAGE_ALIGN(sp->sp_recv_size),
+			    svc2_sizes_target(sp));
+		WRITE_ONCE(sp->sp_recv_size, max(own, sp->sp_recv_size));
 		svc2_sizes_raise_receives(sp);
 		return;
 	}

@@ -54,11 +54,8 @@ static void xprt2_receives_grow(struct xprt2_ep *ep, u32 bytes)
 	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
 	u32 size = rpcrdma2_recv_size(ep->ep_conn.co_id->device, bytes);
 
-	if (ep->ep_vers != RPCRDMA2_VERS_TWO || size <= ep->ep_recv_size)
-		return;
-	/* no Receive is smaller than that */
-	WRITE_ONCE(ep->ep_recv_size, round_up(ep->ep_recv_size, PAGE_SIZE));
-	if (size > rp->rp_size)
+	if (ep->ep_vers == RPCRDMA2_VERS_TWO && size > ep->ep_recv_size &&
+	    size > rp->rp_size)
 		rpcrdma2_rpool_resize(rp, size);
 }
 
@@ -170,19 +167,24 @@ static int xprt2_props_send(struct rpcrdma2_exchange *ex,
 
 /*
  * C-033: a smaller size has been granted, and the server keeps to it (C-034). A
- * larger size, within the administrator's limit, takes some time.
+ * larger size, within the administrator's limit, takes some time beyond the
+ * pages that all Receives have.
  */
 static void xprt2_props_resize(struct rpcrdma2_exchange *ex, u32 bytes)
 {
 	struct xprt2_ep *ep = container_of(ex, struct xprt2_ep, ep_ex);
+	u32 most = min(bytes, rpcrdma2_param(&xprt2_param_receive_size));
+	u32 own = READ_ONCE(ep->ep_recv_size);
 
-	if (bytes >= READ_ONCE(ep->ep_recv_size)) {
-		xprt2_receives_grow(ep, min(bytes,
-					    rpcrdma2_param(&xprt2_param_receive_size)));
-		return;
+	if (bytes < own) {
+		WRITE_ONCE(ep->ep_recv_size, bytes);
+		rpcrdma2_rpool_resize(&ep->ep_xp->xp_rpool,
+				      round_up(bytes, PAGE_SIZE));
+	} else if (most > own) {
+		WRITE_ONCE(ep->ep_recv_size, min_t(u32, round_up(own, PAGE_SIZE),
+						   round_up(most, PAGE_SIZE)));
+		xprt2_receives_grow(ep, most);
 	}
-	WRITE_ONCE(ep->ep_recv_size, bytes);
-	rpcrdma2_rpool_resize(&ep->ep_xp->xp_rpool, round_up(bytes, PAGE_SIZE));
 }
 
 static void xprt2_props_count(enum rpcrdma2_props_counter which, u32 n)

@@ -189,6 +189,22 @@ def wishes(t):
     answers_a_wish(t)
 
 
+@case('C-033 S16', plays='server')
+def the_same_size_twice(t):
+    """A REQPROP for the size in force, a part of two pages, is done and raises nothing"""
+    t.negotiate()
+    begun = round_begins(t)
+    for _ in range(2):
+        message = wire.reqprop(t.xid(), [Prop(RBSIZ, 5000)])
+        got = t.answer_to(message)
+        check(isinstance(got, Properties) and got.proc == RESPROP and got.xid == message.xid and
+              got.sets[0] == {0}, f'{got}')
+    t.answer(begun)
+    ends(t)
+    sizes = [m.values[RBSIZ].word for m in t.others if m.proc == UPDPROP]
+    check(not sizes, f'announced: {sizes}')
+
+
 @case('S01 S16', plays='server')
 def wishes_as_an_option(t):
     """REQPROP spelled as an option is answered as an option"""
