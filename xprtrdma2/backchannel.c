@@ -716,9 +716,8 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	int ret = 0;
 
 	xprt2_check_handle(ep, msg);
-	/* C-097, S30: before the server's first answer, no second message */
-	if (unlikely(READ_ONCE(ep->ep_nego.ng_phase) < XPRT2_SETTLED &&
-		     READ_ONCE(ep->ep_answer) == XPRT2_A_SILENCE)) {
+	/* C-097, S30: no message besides the first before a grant */
+	if (unlikely(!ep->ep_grant && h->h_vers == RPCRDMA2_VERS_TWO)) {
 		code = RDMA2_DROP;
 	} else if (code == RDMA2_OK) {
 		if (!h->h_nreads)
