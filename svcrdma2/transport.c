@@ -547,17 +547,18 @@ static int svc2_conn_setup(struct svc2_xprt *sp)
 
 /*
  * S46: a Call whose RDMA Write the peer's device refuses is recorded before the
- * disconnect permits the peer to send it again. Flushed Receives reach a thread
- * without the worker of the Send CQ, and may be the first to end the connection.
- * On InfiniBand and RoCE a disconnect flushes both queues anyway; on iWARP the
- * device sends all messages first, and a drain would prevent that.
+ * disconnect, because the peer may then send it again. Flushed Receives reach a
+ * thread without the worker of the Send CQ, and may be the first to end the
+ * connection. A peer that connects again on its own, without the disconnect, can
+ * still be faster, which costs one more connection. On InfiniBand and RoCE a
+ * disconnect flushes both queues anyway; on iWARP the device sends all messages
+ * first, and a drain would prevent that.
  */
 static void svc2_sq_settle(struct svc2_xprt *sp)
 {
 	const struct rdma_cm_id *id = sp->sp_conn.co_id;
 
-	if (rpcrdma2_conn_qp(&sp->sp_conn) &&
-	    rdma_cap_ib_cm(id->device, id->port_num))
+	if (rdma_cap_ib_cm(id->device, id->port_num))
 		rpcrdma2_sq_drain(&sp->sp_conn);
 }
 
