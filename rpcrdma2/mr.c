@@ -716,3 +716,14 @@ void rpcrdma2_trim_reply(struct rpc_rqst *rqst, size_t came)
 	rqst->rq_private_buf.buflen -= delta;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_trim_reply);
+
+void rpcrdma2_wake_with(struct rpc_task *task, int status)
+{
+	struct rpc_wait_queue *pending = &task->tk_rqstp->rq_xprt->pending;
+
+	scoped_guard(spinlock, &pending->lock)
+		if (RPC_IS_QUEUED(task) && task->tk_waitqueue == pending)
+			task->tk_status = status;
+	rpc_wake_up_queued_task(pending, task);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_wake_with);

@@ -192,11 +192,8 @@ static struct backchannel *svc2_bc_of(const struct svc2_callback *sc)
  */
 static void svc2_callback_fail_locked(struct svc2_callback *sc)
 {
-	struct rpc_rqst *rqst = sc->sc_rqst;
-
 	WRITE_ONCE(sc->sc_failed, true);
-	rqst->rq_task->tk_status = -EIO;
-	rpc_wake_up_queued_task(&rqst->rq_xprt->pending, rqst->rq_task);
+	rpcrdma2_wake_with(sc->sc_rqst->rq_task, -EIO);
 }
 
 /* R8: the RPC belongs to the RPC client again, with or without a result. */
@@ -792,10 +789,8 @@ static void svc2_bc_wait_for_reply(struct rpc_task *task)
 		return;
 	}
 	xprt_wait_for_reply_request_def(task);
-	if (sc->sc_failed) {
-		task->tk_status = -EIO;
-		rpc_wake_up_queued_task(&rqst->rq_xprt->pending, task);
-	}
+	if (sc->sc_failed)
+		rpcrdma2_wake_with(task, -EIO);
 }
 
 /*

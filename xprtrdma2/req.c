@@ -681,11 +681,7 @@ static void xprt2_req_wake_with(struct rpc_task *task, int status)
 	if (status == -EAGAIN &&
 	    !test_bit(RPC_TASK_NEED_XMIT, &task->tk_runstate))
 		rqst->rq_connect_cookie = xprt->connect_cookie - 1;
-	/* A task that was woken with another status keeps it. */
-	scoped_guard(spinlock, &xprt->pending.lock)
-		if (RPC_IS_QUEUED(task) && task->tk_waitqueue == &xprt->pending)
-			task->tk_status = status;
-	rpc_wake_up_queued_task(&xprt->pending, task);
+	rpcrdma2_wake_with(task, status);
 }
 
 static void xprt2_reply_end_rpc(struct xprt2_rep *rep, int copied)

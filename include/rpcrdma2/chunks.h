@@ -17,6 +17,8 @@
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/wire.h>
 
+struct rpc_task;
+
 /* A requester offers the chunks of its rpcrdma2_plan_call() with a Call. */
 
 /* Bytes of the tail that are the XDR pad of the pages */
@@ -97,6 +99,15 @@ int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
  * of that room.
  */
 void rpcrdma2_trim_reply(struct rpc_rqst *rqst, size_t came);
+
+/**
+ * rpcrdma2_wake_with - end the wait of a task for its Reply with an error
+ * @task: task. One that was woken meanwhile keeps the status it was woken with
+ * @status: error
+ *
+ * Context: under the transport's queue_lock.
+ */
+void rpcrdma2_wake_with(struct rpc_task *task, int status);
 
 /**
  * rpcrdma2_offer_holds_reply - check whether a chunk holds the announced Reply
