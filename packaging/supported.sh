@@ -52,5 +52,5 @@ found=$(find "$modules/$release/" -path "$modules/$release/kernel" -prune -o \
 
 version=$(modinfo -F version "$found" 2>/dev/null)
 echo "rdma2: Linux $release has the RDMA modules of a vendor (${found#"$modules/$release/"}${version:+, version $version});" \
-	"rdma2 is built against the kernel's own only, see Documentation/install.rst"
+	"rdma2 is built against the kernel's own only, see \"RDMA modules of a vendor\" in install.rst"
 exit 1

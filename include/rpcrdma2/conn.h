@@ -554,7 +554,7 @@ void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex
 	_loss(NO_MESSAGE,	"Receive without a message", false,	\
 	      "the peer does not use RPC-over-RDMA")			\
 	_loss(SEND,		"Send failed", false,			\
-	      "the peer is gone, or the network loses packets: see 'rdma statistic'") \
+	      "the peer is gone, slow or refuses data, or packets get lost: see 'rdma statistic'") \
 	_loss(READ,		"RDMA Read failed", false,		\
 	      "the peer is gone or has no such memory, or packets get lost: see 'rdma statistic'") \
 	_loss(REGION,		"registration or invalidation failed", false, \
@@ -571,7 +571,7 @@ void rpcrdma2_lose_exposed(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex
 	_loss(MEMORY,		"no memory", false,			\
 	      "see 'free' on this machine")				\
 	_loss(REPLY,		"cannot reply", false,			\
-	      "see the errors in the module's counters")		\
+	      "not even an error could be sent: see 'free' and the driver's log")		\
 	_loss(ENDED,		"ended by its owner", false, NULL)
 
 enum rpcrdma2_loss {

@@ -13,7 +13,7 @@ allow_mounts()
 	local i
 
 	[[ $(ip -4 addr show dev "$netdev") != *" 10.0.1.1/32 "* ]] || return 0
-	# The default up to Linux 6.16 is three, and 20 more for each thread.
+	# The default in Linux 6.12 is 64 connections without a file handle.
 	[ ! -e /proc/fs/nfsd/max_connections ] || echo 4096 >/proc/fs/nfsd/max_connections
 	for ((i = 1; i <= 64; i++)); do
 		ip addr add "10.0.1.$i/32" dev "$netdev" || return 1
