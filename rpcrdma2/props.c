@@ -469,7 +469,7 @@ void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
 	const struct rpcrdma2_props own = rpcrdma2_exchange_limit_sbsiz(ex);
 	unsigned int r;
 
-	/* C-060: for this peer their ids may belong to another extension */
+	/* for this peer their ids may belong to another extension (C-060) */
 	if (ex->ex_responder && !rpcrdma2_props_marked(&ex->ex_peer.pp_now))
 		rows &= ~RPCRDMA2_PROPS_MARKED;
 	*pm = (struct rpcrdma2_propmsg){ .pm_type = RDMA2_OPT_CONNPROP };
@@ -605,7 +605,7 @@ void rpcrdma2_exchange_send_next(struct rpcrdma2_exchange *ex,
 	if (!rpcrdma2_exchange_next(ex, now, &pm))
 		goto out;
 	rpcrdma2_exchange_begin_wait(ex, pm.pm_type);
-	ex->ex_ops->changed(ex);		/* C-034: before it is sent */
+	ex->ex_ops->changed(ex);		/* before it is sent (C-034) */
 	ex->ex_number++;
 	if (ex->ex_ops->send(ex, NULL, &pm)) {
 		rpcrdma2_exchange_end_wait(ex);
@@ -626,7 +626,7 @@ void rpcrdma2_exchange_send_next(struct rpcrdma2_exchange *ex,
 		ex->ex_ops->count(RPCRDMA2_C_updprops_sent, 1);
 	}
 out:
-	ex->ex_ops->changed(ex);		/* S14: once it is sent */
+	ex->ex_ops->changed(ex);		/* once it is sent (S14) */
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_send_next);
 

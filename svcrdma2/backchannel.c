@@ -196,7 +196,7 @@ static void svc2_callback_fail_locked(struct svc2_callback *sc)
 	rpcrdma2_wake_with(sc->sc_rqst->rq_task, -EIO);
 }
 
-/* R8: the RPC belongs to the RPC client again, with or without a result. */
+/* The RPC belongs to the RPC client again, with or without a result (R8). */
 static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 {
 	struct rpc_rqst *rqst = sc->sc_rqst;
@@ -263,7 +263,7 @@ static int svc2_callback_take_invs(struct svc2_callback *sc)
 	return svc2_sq_take_invs(sc->sc_sp, regions);
 }
 
-/* C-009, S50: an invalidated handle must belong to the callback. */
+/* An invalidated handle must belong to the callback (C-009, S50). */
 static void svc2_callback_invalidated(struct svc2_callback *sc, u32 handle)
 {
 	struct svc2_xprt *sp = sc->sc_sp;
@@ -642,9 +642,9 @@ static int svc2_bc_unless_gone(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 }
 
 /*
- * B-05: an aborted callback keeps its credit until the peer answers it. The RPC
- * layer gets its own credit back, and the window shrinks by the same amount.
- * Under transport_lock
+ * An aborted callback keeps its credit until the peer answers it (B-05). The
+ * RPC layer gets its own credit back, and the window shrinks by the same
+ * amount. Under transport_lock
  */
 static void svc2_bc_release_request(struct rpc_task *task)
 {
@@ -794,8 +794,8 @@ static void svc2_bc_wait_for_reply(struct rpc_task *task)
 }
 
 /*
- * B-12: doubles the Receives for answers when callbacks, with aborted ones,
- * need all of them, and the peer grants more.
+ * Doubles the Receives for answers when callbacks, with aborted ones, need all
+ * of them, and the peer grants more (B-12).
  */
 static void svc2_bc_make_receives(struct svc2_xprt *sp,
 				  const struct rpc_xprt *xprt)
@@ -879,7 +879,7 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
  *
  * It ends the callback that has its xid; callbacks have an xid space of their
  * own (B-02, C-066, C-070). An answer that matches no callback is discarded
- * (S31, C-078).
+ * (S38, C-078).
  *
  * Return: 0, for ->xpo_recvfrom.
  */

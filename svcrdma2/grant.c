@@ -293,7 +293,7 @@ void svc2_sizes_update(struct svc2_xprt *sp)
 		   min_t(u32, sp->sp_send_able, rpcrdma2_param(&svc2_send_size)));
 	if (test_bit(SVC2_F_RESIZING, &sp->sp_flags)) {
 		guard(spinlock)(&rp->rp_lock);
-		/* C-032: no Receive of the old size is left */
+		/* no Receive of the old size is left (C-032) */
 		if (!rp->rp_small) {
 			clear_bit(SVC2_F_RESIZING, &sp->sp_flags);
 			WRITE_ONCE(sp->sp_recv_size, rp->rp_size);

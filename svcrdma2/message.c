@@ -388,7 +388,7 @@ static bool svc2_spares_return(struct svc2_msg *call, struct page **pages,
 
 	for (i = 0; i < back; i++) {
 		page = call->sm_spares[i];
-		/* R4: the device reads it, if nfsd has left it in its place */
+		/* the device reads it, if nfsd has left it in its place (R4) */
 		if (unlikely(taken && page == pages[i])) {
 			put_page(page);
 			page = NULL;
@@ -508,8 +508,8 @@ int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *msg)
 }
 
 /*
- * S46: a Call with counted pages must not be deferred, because an upcall may
- * take minutes, and the RPC layer defers no Call with data in pages. So if all
+ * A Call with counted pages must not be deferred, because an upcall may take
+ * minutes, and the RPC layer defers no Call with data in pages (S46). So if all
  * of it is in the head, its last word goes to the beginning of a page: the
  * first of its Receive, in place of the decoded header; or the second one, if
  * the Call was moved to the start of the first. A Call too short for an RPC
@@ -542,7 +542,7 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	struct xdr_buf *arg = &rqstp->rq_arg;
 
 	svc2_count(calls);
-	/* S46: a Call that counts pages and may be deferred holds no others */
+	/* a Call that counts pages and may be deferred holds no others (S46) */
 	if (msg->sm_charged &&
 	    svc2_layout_is_gss(arg->head[0].iov_base, arg->head[0].iov_len))
 		svc2_pages_track(svc2_from_xprt(rqstp->rq_xprt), msg);

@@ -174,7 +174,7 @@ static int svc2_arg_hand_on(struct svc_rqst *rqstp, struct svc2_msg *call,
 		svc2_msg_put(sp, call);
 		return 0;
 	}
-	/* C-083: a single Read chunk would do; other errors carry no number */
+	/* a single Read chunk would do; other errors carry no number (C-083) */
 	if (unlikely(verdict))
 		return svc2_refuse(sp, call, verdict, 1, 0);
 
@@ -339,7 +339,7 @@ static int svc2_read_release(struct svc2_xprt *sp, struct svc2_msg *call,
 		svc2_msg_put(sp, call);
 		return 0;
 	}
-	/* C-093: more than the Send Queue can ever take */
+	/* more than the Send Queue can ever take (C-093) */
 	return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM, 0, 0);
 }
 
@@ -351,7 +351,7 @@ static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	u64 whole = rpcrdma2_layout_length(h, call->sm_inline);
 	int ret;
 
-	/* C-106: longer than any Call may be; no other error reports that */
+	/* longer than any Call may be; no other error reports that (C-106) */
 	if (whole > rqstp->rq_server->sv_max_mesg)
 		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM, 0, 0);
 
@@ -428,8 +428,8 @@ static void svc2_props_answer(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 }
 
 /*
- * S18: an error carries only an xid, so a property message must not have the
- * xid of a callback: its xid is taken from the sequence of the callbacks.
+ * An error carries only an xid, so a property message must not have the xid of
+ * a callback: its xid is taken from the sequence of the callbacks (S18).
  */
 static u32 svc2_props_take_xid(struct svc2_xprt *sp)
 {
@@ -524,8 +524,8 @@ static int svc2_handle_resprop(struct svc2_xprt *sp, struct svc2_msg *msg)
 }
 
 /*
- * S18: an error, perhaps malformed, answers a property message of the server,
- * or else a callback. The memory regions of a callback may have to wait for
+ * An error, perhaps malformed, answers a property message of the server, or
+ * else a callback (S18). The memory regions of a callback may have to wait for
  * entries of the Send Queue, and so for the peer. Such an error is left to the
  * thread that finds it on sp_ready_q.
  */
@@ -560,8 +560,8 @@ static void svc2_props_update(struct svc2_xprt *sp)
  */
 
 /*
- * C-007: the device must support remote invalidation, too. In version 1
- * the private data allows it (P-07, P-09).
+ * The device must support remote invalidation, too (C-007). In version 1 the
+ * private data allows it (P-07, P-09).
  */
 static u32 svc2_recv_pick_inv_handle(const struct svc2_xprt *sp,
 				     const struct rpcrdma2_hdr *h)
@@ -642,8 +642,8 @@ static bool svc2_recv_lacks_reads(const struct rpcrdma2_hdr *h)
 }
 
 /*
- * C-078, S38: a Reply, an error or an answer is not answered, even if it is
- * malformed. A message of unknown direction counts as a Call (S06).
+ * A Reply, an error or an answer is not answered, even if it is malformed
+ * (C-078, S38). A message of unknown direction counts as a Call (S06).
  */
 static bool svc2_recv_is_reply(const struct rpcrdma2_hdr *h)
 {

@@ -323,7 +323,7 @@ void svc2_tx_header(struct svc2_tx *tx, const struct rpcrdma2_hdr *h)
 }
 
 /*
- * R4: records which pages the device will read. The head's page may have the
+ * Records which pages the device will read (R4). The head's page may have the
  * tail.
  */
 static void svc2_tx_note_page(struct svc2_tx *tx, const struct page *page)
@@ -592,7 +592,7 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 	svc2_tx_header(tx, h);
 	trace_svc2_send_error(sp->sp_conn.co_send_cq, 0, h, tx->tx_len,
 			      plan->pn_code);
-	/* S49: a plain Send, whatever handle the Call nominated */
+	/* a plain Send, whatever handle the Call nominated (S49) */
 	if (svc2_tx_post(sp, tx, 0, NULL))
 		goto out_close;
 	this_cpu_inc(svc2_counters[SVC2_C_errors_vers + plan->pn_code -
@@ -601,7 +601,7 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 	return 0;
 
 out_close:
-	/* S46: neither answer nor error */
+	/* neither answer nor error (S46) */
 	svc2_tx_put(sp, tx);
 	svc2_close(sp, RPCRDMA2_LOSS_REPLY);
 	return -ENOTCONN;
@@ -697,9 +697,9 @@ static int svc2_reply_prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /*
- * C-093: a Reply that fits the peer's Receives is not refused for lack of a
- * buffer: it goes in the Reply chunk if there is one, and waits if there is
- * none. Return: 0, -ENOMEM for a transient shortage, -EINVAL for an error.
+ * A Reply that fits the peer's Receives is not refused for lack of a buffer: it
+ * goes in the Reply chunk if there is one, and waits if there is none (C-093).
+ * Return: 0, -ENOMEM for a transient shortage, -EINVAL for an error.
  */
 static int svc2_reply_make_plan(struct svc2_xprt *sp, struct svc2_tx *tx,
 				struct svc2_msg *call,

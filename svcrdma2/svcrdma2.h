@@ -396,7 +396,7 @@ struct svc2_tx {
 	unsigned int		tx_len;		/* bytes in the buffer */
 	u32			tx_vers;	/* version of the message */
 
-	/* R4: pages of the Reply, held until the chain is done */
+	/* pages of the Reply, held until the chain is done (R4) */
 	/* page of its head; in tx_pages if the device reads it */
 	struct page		*tx_head;
 	bool			tx_reads_head;

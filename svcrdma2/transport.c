@@ -414,7 +414,7 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 	int ret;
 
 	sp->sp_backward_max = configured;
-	/* S20: callbacks with chunks need regions that the device registers */
+	/* callbacks with chunks need regions that the device registers (C-009) */
 	if (!sp->sp_can_invalidate || !attrs->max_fast_reg_page_list_len)
 		level = min_t(u32, level, RDMA2_BKREQSUP_INLINE);
 	sp->sp_ex.ex_supported.pr_brs = level;
@@ -546,13 +546,13 @@ static int svc2_conn_setup(struct svc2_xprt *sp)
 }
 
 /*
- * S46: a Call whose RDMA Write the peer's device refuses is recorded before the
- * disconnect, because the peer may then send it again. Flushed Receives reach a
- * thread without the worker of the Send CQ, and may be the first to end the
- * connection. A peer that connects again on its own, without the disconnect, can
- * still be faster, which costs one more connection. On InfiniBand and RoCE a
- * disconnect flushes both queues anyway; on iWARP the device sends all messages
- * first, and a drain would prevent that.
+ * A Call whose RDMA Write the peer's device refuses is recorded before the
+ * disconnect, because the peer may then send it again (S46). Flushed Receives
+ * reach a thread without the worker of the Send CQ, and may be the first to end
+ * the connection. A peer that connects again on its own, without the
+ * disconnect, can still be faster, which costs one more connection. On
+ * InfiniBand and RoCE a disconnect flushes both queues anyway; on iWARP the
+ * device sends all messages first, and a drain would prevent that.
  */
 static void svc2_sq_settle(struct svc2_xprt *sp)
 {
@@ -583,7 +583,7 @@ static void svc2_detach(struct svc_xprt *xprt)
 }
 
 /*
- * R5: all units that threads and Calls have taken are back. B-05: callbacks
+ * All units that threads and Calls have taken are back (R5). B-05: callbacks
  * that the peer has not answered were aborted.
  */
 static bool svc2_is_whole(const struct svc2_xprt *sp)

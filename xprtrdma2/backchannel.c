@@ -666,7 +666,7 @@ static bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
 }
 
 /*
- * X1: the request owns the Receive buffer, which the service reads. Return: 0;
+ * The request owns the Receive buffer, which the service reads (X1). Return: 0;
  * -ENOMEM without a request; -EBUSY when the Call must be refused otherwise.
  */
 static int xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
@@ -716,7 +716,7 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	int ret = 0;
 
 	xprt2_check_handle(ep, msg);
-	/* C-097, S30: no message besides the first before a grant */
+	/* no message besides the first before a grant (C-097, S30) */
 	if (unlikely(!ep->ep_grant && h->h_vers == RPCRDMA2_VERS_TWO)) {
 		code = RDMA2_DROP;
 	} else if (code == RDMA2_OK) {
@@ -730,7 +730,7 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		code = RDMA2_ERR_SYSTEM;
 	}
 	rpcrdma2_recv_put(&rep->rep_recv);
-	/* S24: the server would wait for the answer, with a credit, forever */
+	/* the server would wait for the answer, with a credit, forever (S24) */
 	if (ret == -ENOMEM && h->h_vers == RPCRDMA2_VERS_ONE)
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_MEMORY);
 	xprt2_bc_refuse(ep, h, code, xprt2_backward_limit(level, code));

@@ -409,17 +409,17 @@ static int xprt2_ep_reach(struct xprt2_ep *ep)
 	};
 	struct rpcrdma2_cm_private private;
 	struct rdma_conn_param param = {
-		/* S28: always sent; version 2 ignores the server's */
+		/* always sent; version 2 ignores the server's (S28) */
 		.private_data		= &private,
 		.private_data_len	= sizeof(private),
 		.responder_resources	= rpcrdma2_caps_depth(attrs->max_qp_rd_atom),
 		.initiator_depth	= xprt2_ep_initiator_depth(ep),
 		.retry_count		= 6,
-		/* 2.3: control messages of the peer cannot be counted */
+		/* control messages of the peer cannot be counted (2.3) */
 		.rnr_retry_count	= 7,
 	};
 
-	/* S30: at least three before the server can send */
+	/* at least three before the server can send (S27) */
 	xprt2_post_receives(ep, 1, GFP_KERNEL);
 	if (ep->ep_recvs_posted < rpcrdma2_receives_needed(1, 0))
 		return rpcrdma2_conn_is_lost(&ep->ep_conn) ? -ENOTCONN : -ENOMEM;

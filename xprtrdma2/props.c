@@ -115,8 +115,8 @@ static u32 xprt2_props_take_xid(struct rpc_xprt *xprt)
 }
 
 /*
- * 2.3: a message that is no answer takes the credit of a Call, unless the
- * server counts as this end does. No further Call is sent until a credit is
+ * A message that is no answer takes the credit of a Call, unless the server
+ * counts as this end does (2.3). No further Call is sent until a credit is
  * free.
  */
 static bool xprt2_props_take_credit(struct xprt2_ep *ep)
@@ -143,7 +143,7 @@ static bool xprt2_props_take_credit(struct xprt2_ep *ep)
 }
 
 /*
- * S46: when neither answer nor error can be sent, the connection is given up.
+ * When neither answer nor error can be sent, the connection is given up (S46).
  * After any other failure, retry when the next message comes.
  */
 static int xprt2_props_send(struct rpcrdma2_exchange *ex,
@@ -166,8 +166,8 @@ static int xprt2_props_send(struct rpcrdma2_exchange *ex,
 }
 
 /*
- * C-033: a smaller size has been granted, and the server keeps to it (C-034). A
- * larger size, within the administrator's limit, takes some time beyond the
+ * A smaller size has been granted, and the server keeps to it (C-033, C-034).
+ * A larger size, within the administrator's limit, takes some time beyond the
  * pages that all Receives have.
  */
 static void xprt2_props_resize(struct rpcrdma2_exchange *ex, u32 bytes)
@@ -276,7 +276,7 @@ void xprt2_props_update(struct xprt2_ep *ep)
 	const struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
 
 	lockdep_assert_held(&ep->ep_prop_mutex);
-	/* C-032: the size counts once all Receives have it */
+	/* the size counts once all Receives have it (C-032) */
 	if (xprt2_receives_growing(ep) && !READ_ONCE(rp->rp_small))
 		WRITE_ONCE(ep->ep_recv_size, rp->rp_size);
 	rpcrdma2_exchange_resize(&ep->ep_ex, READ_ONCE(ep->ep_recv_size),

@@ -54,7 +54,7 @@
  * Section 2.2 of Documentation/protocol.rst; C-096 to C-105, S29, S34 to S37.
  */
 
-/* S34: not visible on the wire */
+/* not visible on the wire (S34) */
 #define XPRT2_PROBE_TIMEOUT	(2U * HZ)
 #define XPRT2_TRIAL_TIMEOUT	(10U * HZ)
 #define XPRT2_MEMORY_TIME	(60UL * 60 * HZ)
@@ -147,8 +147,8 @@ static inline bool xprt2_is_refusal(enum xprt2_answer answer)
 }
 
 /*
- * 2.2 step 5: a correct peer does not refuse a settled version. Negotiate
- * again, once. 2.4: a server that lacks the message type of an RPC uses another
+ * A correct peer does not refuse a settled version (2.2). Negotiate again,
+ * once. 2.4: a server that lacks the message type of an RPC uses another
  * version.
  */
 static inline enum xprt2_action
@@ -163,7 +163,7 @@ xprt2_action_settled(const struct xprt2_nego *ng, enum xprt2_answer answer)
 		return XPRT2_ACT_FAIL;
 	if (answer == XPRT2_A_ERR_LACKS_RPC)
 		return XPRT2_ACT_AGAIN_ONE;
-	/* S36: the two ranges are disjoint */
+	/* the two ranges are disjoint (S36) */
 	if (ng->ng_low <= ng->ng_high &&
 	    (ng->ng_low > ng->ng_max || ng->ng_high < ng->ng_min))
 		return XPRT2_ACT_FAIL;
@@ -221,7 +221,7 @@ xprt2_action_unsettled(const struct xprt2_nego *ng, enum xprt2_phase phase,
 		       (ng->ng_low <= RPCRDMA2_VERS_ONE &&
 			ng->ng_high >= RPCRDMA2_VERS_ONE) ?
 		       action : XPRT2_ACT_FAIL;
-	/* S37: the experimental properties are not the reason */
+	/* the experimental properties are not the reason (S37) */
 	if (action == XPRT2_ACT_AGAIN_PLAIN && ng->ng_plain)
 		return XPRT2_ACT_AGAIN_ONE;
 	if (phase == XPRT2_TRIAL)
@@ -273,8 +273,8 @@ static inline unsigned long xprt2_note_end(enum xprt2_answer answer, unsigned lo
 }
 
 /*
- * S34: servers are upgraded, so a version 1 server is probed again, unless RPCs
- * that have lost their connection (@busy) would have to wait for that as well.
+ * Servers are upgraded, so a version 1 server is probed again, unless RPCs that
+ * have lost their connection (@busy) would have to wait for that as well (S34).
  */
 static inline bool xprt2_probe_is_due(unsigned long since, unsigned long now,
 				      bool busy)
@@ -283,7 +283,7 @@ static inline bool xprt2_probe_is_due(unsigned long since, unsigned long now,
 }
 
 /*
- * S34: the server may have dropped version 1. @replied: the connection brought
+ * The server may have dropped version 1 (S34). @replied: the connection brought
  * a good Reply. @busy: RPCs waited when it ended. @innocent: the server did not
  * cause that end.
  */
@@ -294,9 +294,9 @@ static inline bool xprt2_doubts_v1(u32 vers, bool replied, bool busy,
 }
 
 /*
- * S34: a good Reply proves version 1, unless this connection uses it because
- * the server was remembered (ng_known): another transport may have found
- * version 2 meanwhile.
+ * A good Reply proves version 1, unless this connection uses it because the
+ * server was remembered (ng_known): another transport may have found version 2
+ * meanwhile (S34).
  */
 static inline bool xprt2_proves_v1(const struct xprt2_nego *ng, u32 vers)
 {
@@ -305,7 +305,7 @@ static inline bool xprt2_proves_v1(const struct xprt2_nego *ng, u32 vers)
 }
 
 /*
- * S18: an error belongs to the message with the same xid. A server of this
+ * An error belongs to the message with the same xid (S18). A server of this
  * draft answers a CONNPROP only with code 3 or 9, and an RPC with any other
  * code (S37). The exception is code 2 for a CONNPROP: on the server the ids of
  * the experimental properties belong to another extension (5.1.1, C-060).
@@ -324,9 +324,9 @@ xprt2_classify_error(const struct rpcrdma2_error *er, bool to_probe)
 }
 
 /*
- * An error that does not answer the probe may change the version. S31: not if
- * it answers no message. 2.4: for a REQPROP or UPDPROP (@to_property) only if
- * it is about the version; else the server lacks that message type.
+ * An error that does not answer the probe may change the version, but not if it
+ * answers no message (2.4), nor, for a REQPROP or UPDPROP (@to_property),
+ * unless it is about the version: else the server lacks that message type.
  */
 static inline bool xprt2_error_counts(enum xprt2_answer answer,
 				      bool to_property, bool to_rpc)
@@ -712,7 +712,7 @@ static inline u32 xprt2_share_receives(u32 posted, u32 credits, u32 target,
 }
 
 /*
- * S56: the server may make one more Call. @outstanding: its Calls that no
+ * The server may make one more Call (S56). @outstanding: its Calls that no
  * answer was posted to; @granted: result of xprt2_share_receives() on their
  * connection.
  */
@@ -808,7 +808,7 @@ static inline bool xprt2_refuse_backward(struct rpcrdma2_hdr *h,
 
 	rpcrdma2_set_error(h, code, arg, arg2);
 	if (code != RDMA2_ERR_SEGMENTS)
-		h->h_error.er_arg = arg;	/* S23: 0 means no chunk */
+		h->h_error.er_arg = arg;	/* 0 means no chunk (S23) */
 	return true;
 }
 

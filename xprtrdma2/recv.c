@@ -22,9 +22,9 @@ static void xprt2_recv_drop_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 }
 
 /*
- * 2.4: a limit of the server applies to the connection, the length that a Reply
- * needs to its RPC. A limit is noted even when it comes too late for this RPC.
- * C-083 to C-085, C-090 to C-092, S14.
+ * A limit of the server applies to the connection, the length that a Reply
+ * needs to its RPC (2.4). A limit is noted even when it comes too late for this
+ * RPC. C-083 to C-085, C-090 to C-092, S14.
  *
  * Return: -EAGAIN to send the Call again, once on this connection (S45); -EIO
  * also for an error that the Call cannot have caused, because it has no chunks
@@ -83,7 +83,7 @@ static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		written += h->h_writes[i].ck_length;
 	rep->rep_written = min_t(u64, written, U32_MAX);
 	rep->rep_replylen = h->h_has_reply ? h->h_reply.ck_length : 0;
-	/* E-20: the lengths must fit the memory offered. */
+	/* The lengths must fit the memory offered (E-20). */
 	if (rep->rep_written > req->rq2_write_max ||
 	    rep->rep_replylen > req->rq2_reply_max) {
 		rep->rep_status = -EIO;
@@ -115,7 +115,7 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	xprt2_count(replies);
 	trace_xprt2_reply(rqst, rep, &msg->mg_hdr);
 
-	/* S50: the handle must be of this RPC */
+	/* the handle must be of this RPC (S50) */
 	if (msg->mg_handle &&
 	    !xprt2_remote_invalidated(ep, req, msg->mg_handle))
 		xprt2_lose_to_handle(ep);
@@ -215,7 +215,7 @@ static void xprt2_recv_set_window(struct xprt2_ep *ep)
 typedef void (*message_handler)(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				struct rpcrdma2_msg *msg);
 
-/* S15, S30: the server's properties apply from the next message on. */
+/* The server's properties apply from the next message on (S15, S30). */
 static void xprt2_take_properties(struct xprt2_ep *ep,
 				  const struct rpcrdma2_propmsg *pm)
 {
@@ -242,7 +242,7 @@ static void xprt2_recv_drop(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	xprt2_recv_finish(ep, rep, msg);
 }
 
-/* C-066: the direction, not the xid, distinguishes Calls from Replies. */
+/* The direction, not the xid, distinguishes Calls from Replies (C-066). */
 static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	[RDMA2_CALL] = {
 		[RDMA2_MSG]	= xprt2_handle_call,
@@ -291,7 +291,7 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	bool in_version, refused;
 	u32 grant;
 
-	/* S35: the version of the connection; S36: ERR_VERS in any version */
+	/* the version of the connection; S36: ERR_VERS in any version (S35) */
 	in_version = h->h_vers == READ_ONCE(ep->ep_vers) ||
 		     (rpcrdma2_msg_is_error(msg) &&
 		      h->h_error.er_code == RDMA2_ERR_VERS);

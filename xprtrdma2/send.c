@@ -251,7 +251,7 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 	if (!behind)
 		goto sync;
 	if (plan->cp_read) {
-		/* E-07: the rest begins after the chunk's XDR pad */
+		/* the rest begins after the chunk's XDR pad (E-07) */
 		rest.ra_off += buf->page_len + rpcrdma2_pad_len(buf);
 		rest.ra_len -= buf->page_len + rpcrdma2_pad_len(buf);
 		ret = xprt2_send_gather_rest(ep, req, buf, rest);
@@ -274,7 +274,7 @@ sync:
 }
 
 /*
- * X6: from now on a Reply matches this request. A server can guess an xid and
+ * From now on a Reply matches this request (X6). A server can guess an xid and
  * reply too soon, but the LOCAL_INV for such a Reply is behind this chain,
  * which has the REG_MR of the region.
  */
@@ -430,8 +430,8 @@ static void xprt2_send_copy_out(const struct xprt2_req *req, struct kvec *vec)
 }
 
 /*
- * X8: RPCSEC_GSS has finished with the Call. The device may still retransmit an
- * earlier Send from the Send buffer, but this data would be sent anyway.
+ * RPCSEC_GSS has finished with the Call (X8). The device may still retransmit
+ * an earlier Send from the Send buffer, but this data would be sent anyway.
  */
 static void xprt2_marshal_take_encoded(struct xprt2_req *req)
 {
@@ -466,7 +466,7 @@ static void xprt2_marshal_measure(const struct xprt2_ep *ep,
 	const struct xdr_buf *reply = &rqst->rq_rcv_buf;
 
 	sz->sz_hdr_min = rpcrdma2_hdr_min(ep->ep_vers);
-	/* C-097, C-098: a short first message, alone until it is answered */
+	/* a short first message, alone until it is answered (C-097, C-098) */
 	sz->sz_call_threshold = READ_ONCE(ep->ep_call_threshold);
 	if (!READ_ONCE(ep->ep_grant))
 		sz->sz_call_threshold = min_t(u32, sz->sz_call_threshold,
@@ -669,7 +669,7 @@ static void xprt2_release_pages(struct rpc_rqst *rqst)
 	rqst->rq_release_snd_buf(rqst);
 }
 
-/* X2: from now on the device may access the pages of the encrypted Call. */
+/* From now on the device may access the pages of the encrypted Call (X2). */
 static void xprt2_marshal_guard_pages(struct rpc_rqst *rqst)
 {
 	if (likely(!rqst->rq_release_snd_buf) ||

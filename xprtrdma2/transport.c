@@ -345,7 +345,7 @@ static int xprt2_prepare_request(struct rpc_rqst *rqst, struct xdr_buf *buf)
 	if (buf == &rqst->rq_rcv_buf) {
 		WRITE_ONCE(req->rq2_ep, NULL);
 		xprt2_begin_again(req);
-		/* X2: the pages of the last encrypted copy are free already */
+		/* the pages of the last encrypted copy are free already (X2) */
 		WARN_ON_ONCE(rqst->rq_release_snd_buf &&
 			     xprt2_holds_memory(req));
 	} else if (bc_prealloc(rqst)) {

@@ -236,7 +236,7 @@ void xprt2_forget_servers(void)
 		xprt2_drop_known_locked(ks);
 }
 
-/* S33: version 1 uses the private data, or its own default */
+/* version 1 uses the private data, or its own default (S33) */
 static void xprt2_version_settle_v1(struct xprt2_ep *ep)
 {
 	WRITE_ONCE(ep->ep_vers, RPCRDMA2_VERS_ONE);
@@ -270,7 +270,7 @@ static void xprt2_version_settle(struct xprt2_ep *ep, u32 vers,
 
 	if (vers == RPCRDMA2_VERS_ONE) {
 		xprt2_version_settle_v1(ep);
-		/* C-102: also when this connection brings no Reply */
+		/* also when this connection brings no Reply (C-102) */
 		xprt2_version_note(xp, answer, false);
 	} else {
 		xprt2_forget(xp);

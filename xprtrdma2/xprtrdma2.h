@@ -298,7 +298,7 @@ struct xprt2_send {
  * struct xprt2_req - an RPC on this transport
  * @rq2_slot: the RPC layer's part
  * @rq2_kref: X3; references of the RPC layer, and of each posted Send. From here
- *	to ex_regions stands what the receive CQ needs, in as few cache lines as
+ *	to em_regions of @rq2_exposed stands what the receive CQ needs, in as few cache lines as
  *	possible
  * @rq2_holds: what a Reply waits for: its fence, and a Send with mapped pages
  * @rq2_reply: Receive buffer that rq_rcv_buf points into: the Reply to its

@@ -236,7 +236,7 @@ struct rpcrdma2_msg;
 	C(updprops_sent)						\
 	C(properties_in_vain)	/* refused, or without a valid answer */ \
 	C(odd_properties)	/* S12: more than once, or too long */	\
-	C(frozen_properties)	/* S15: fixed, but changed by the peer */
+	C(frozen_properties)	/* fixed, but changed by the peer (S15) */
 
 enum rpcrdma2_props_counter {
 #define RPCRDMA2_PROPS_ENUM(name) RPCRDMA2_C_##name,

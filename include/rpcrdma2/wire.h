@@ -103,7 +103,7 @@ enum {
 /* Inline thresholds, which limit one whole Send (C-001) */
 enum {
 	RPCRDMA2_INLINE_DEFAULT	= 4096,	/* also the minimum (C-003, C-005) */
-	RPCRDMA2_INLINE_FIRST	= 1024,	/* C-098: first messages */
+	RPCRDMA2_INLINE_FIRST	= 1024,	/* first messages (C-098) */
 	RPCRDMA2_INLINE_MAX	= 65536,	/* largest own RBSIZ (S13) */
 	RPCRDMA1_INLINE_DEFAULT	= 1024,	/* of version 1 (E-14) */
 };
