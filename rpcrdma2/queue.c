@@ -1127,6 +1127,9 @@ static int rpcrdma2_sq_post_chain(struct rpcrdma2_conn *co,
 		return 0;
 	if (first->opcode == IB_WR_LOCAL_INV && rpcrdma2_fault(inv))
 		return 0;
+	if (first->opcode == IB_WR_SEND && first->num_sge > 1 &&
+	    rpcrdma2_fault(send))
+		return 0;
 	if (first->opcode != IB_WR_LOCAL_INV || !rest || !rpcrdma2_fault(fence))
 		return ib_post_send(rpcrdma2_conn_qp(co), first, bad);
 	first->next = NULL;

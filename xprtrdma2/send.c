@@ -267,7 +267,9 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		return ret;
 	}
 sync:
+	/* a killed RPC that has its Reply waits for this Send alone (S46) */
 	xprt2_req_post(req)->po_signal = req->rq2_num_mapped;
+	xprt2_req_post(req)->po_timed = req->rq2_num_mapped;
 	ib_dma_sync_single_for_device(ep->ep_conn.co_id->device, sge->addr,
 				      sge->length, DMA_TO_DEVICE);
 	return 0;

@@ -128,7 +128,10 @@ enum {
  */
 #define XPRT2_ANSWER_TIMEOUT	(5U * HZ)
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)	/* then for its fence */
-/* Deadline of fences, and of chains for backward Calls with chunks or pages */
+/*
+ * Deadline of fences, of Sends of mapped pages, and of chains for backward Calls
+ * with chunks or pages
+ */
 #define XPRT2_CHAIN_TIMEOUT	(20U * HZ)
 
 /* Counters summed over all transports, in debugfs as xprtrdma2/counters */
@@ -342,9 +345,10 @@ struct xprt2_send {
  * @rq2_reply_needed: bytes it must offer, as reported by the server; or 0
  * @rq2_release_pages: function that xprt2_release_pages() replaces
  * @rq2_chunked: state of a backward Call with chunks, or NULL
- * @rq2_posts: chains of this backward request that are posted, or about to be,
- *	with po_timed: the device may use pages of its Call or Reply, so its
- *	task waits until there are none. Other Sends hold rq2_kref alone
+ * @rq2_posts: chains of this request that are posted, or about to be, with
+ *	po_timed: the device may use pages of its Call or Reply. The task of a
+ *	backward request waits until there are none. Other Sends hold rq2_kref
+ *	alone
  * @rq2_call_of: ep_serial of the connection whose xp_calls counts it, or 0
  * @rq2_inv_handle: handle that the Send of a backward Reply invalidates, or 0
  * @rq2_answers: counted in xp_answers

@@ -41,6 +41,7 @@ struct dentry;
 	F(read)		/* RDMA Reads are not posted: no response */	\
 	F(reply)	/* a Reply cannot be built, now or later */	\
 	F(refused)	/* the peer refused a chain: reported 20 ms late */ \
+	F(send)		/* a Send of mapped pages is not posted: no completion */ \
 	/* the peer's Receives became too small since a message was built */ \
 	F(send_max)
 

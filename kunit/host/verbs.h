@@ -112,6 +112,7 @@ struct ib_sge {
 struct ib_send_wr {
 	struct ib_send_wr	*next;
 	struct ib_cqe		*wr_cqe;
+	int			num_sge;
 	enum ib_wr_opcode	opcode;
 	int			send_flags;
 };

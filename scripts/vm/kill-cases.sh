@@ -100,6 +100,7 @@ credits_of_small_rpcs	c_credits_kept==8&&c_aborted_rpcs==12&&c_replies_unknown==
 lost_meanwhile		c_aborted_waits==12&&c_aborted_unanswered==0&&c_connects==1 peer
 sends_that_hang		c_mapped_bytes>=12*900&&c_aborted_waits>=4&&c_aborted_fences==0&&c_disconnects==0
 sends_that_hang_for_good c_mapped_bytes>=12*900&&c_aborted_waits>=4&&c_ended_SEND+c_ended_STALLED==1&&c_disconnects==1&&c_connects==1
+sends_that_hang_answered c_mapped_bytes>=900&&c_overdue==1&&c_disconnects==1&&c_connects==1 Send failed
 '
 
 # Servers that stay silent, answer late, invalidate the handle of another RPC, die, or have

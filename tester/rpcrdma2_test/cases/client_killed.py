@@ -3,12 +3,13 @@
 
 import os
 import signal
+import sys
 import time
 
 from .. import rpc
 from ..many import serves
 from ..registry import case, check
-from ..wire import BAD_XDR, CALL, Error, Rpc
+from ..wire import BAD_XDR, CALL, REPLY, Error, Rpc
 
 LISTS = (rpc.READ, rpc.READDIR, rpc.READDIRPLUS)
 ONE_WAIT = (4, 7.5)     # seconds that a client waits for a silent server
@@ -230,4 +231,28 @@ def sends_that_hang_for_good(t):
     for task in tasks:
         task.wait(60)
     end(t, tasks, since, 1, 7.5)
+    left(t)
+
+
+@case('S46', plays='server', many=True)
+def sends_that_hang_answered(t):
+    """A task is killed whose RPC has a Reply, but whose Send never completes"""
+    calls = []
+
+    def noted(c, message):
+        calls.append((c, message))
+        serves(c, message)
+    t.up(noted)
+    t.does('mount', 'ready', 'fault fail_pullup -1', 'fault fail_send 1', 'look')
+    task = t.begin('link 1')
+    t.attend(2)
+    check(t.begin('go 900').wait(60) == 0, 'the pages are not mapped')
+    c, last = calls[-1]
+    # Linux counts xids in the byte order of the machine.
+    swapped = int.from_bytes(last.number.to_bytes(4, 'big'), sys.byteorder)
+    for i in range(1, 4):
+        number = int.from_bytes(((swapped + i) % (1 << 32)).to_bytes(4, sys.byteorder), 'big')
+        c.send(Rpc(number, rpc.reply(number), direction=REPLY, credit=c.grant))
+    t.attend(2)
+    end(t, [task], kill([task]), 0, 62)
     left(t)
