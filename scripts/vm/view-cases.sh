@@ -91,19 +91,30 @@ is()
 		fail "$name: ${why#, }: $(grep -- "$pattern" "$file" | head -n 2)"
 }
 
-# ended_for NAME FILE REASON [SECONDS]: a case that the view has a connection that ended for
-# this reason within this time, by default the last 30 s; in the view's words "-" stands for a
-# blank. In-tree's transport has no view.
-ended_for()
+# ended_row FILE REASON SECONDS: succeeds if the view has a connection that ended for this
+# reason within this time; in the view's words "-" stands for a blank
+ended_row()
 {
-	[ "$proto" = rdma2 ] || return 0
-	awk -v wanted="^ended=(${3// /-})\$" -v seconds="${4:-30}" '
+	awk -v wanted="^ended=(${2// /-})\$" -v seconds="$3" '
 	{
 		for (i = 1; i < NF; i++)
 			if ($i ~ wanted && substr($(i + 1), 11) + 0 <= seconds)
 				found = 1
 	}
-	END { exit !found }' "$2" && ok "$1: the view has the reason, $3" ||
+	END { exit !found }' "$1"
+}
+
+# ended_for NAME FILE REASON [SECONDS]: a case that ended_row() succeeds, by default for the
+# last 30 s. In the current view (a file of /proc) the row appears after the peer's
+# disconnection, when a thread of the server has closed the connection. In-tree's transport
+# has no view.
+ended_for()
+{
+	local wait=await
+
+	[ "$proto" = rdma2 ] || return 0
+	[[ $2 == /proc/* ]] || wait=''
+	$wait ended_row "$2" "$3" "${4:-30}" && ok "$1: the view has the reason, $3" ||
 		fail "$1: the view has not '$3': $(grep -o 'ended=.*' "$2" | tail -n 4 |
 			tr '\n' '|')"
 }
