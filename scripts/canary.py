@@ -25,6 +25,7 @@ import time
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 END_OF_RACE = 'Reported by Kernel Concurrency Sanitizer on:', '=========================='
 TIMEOUT = {'idle': 15, 'spins': 15}
+CLOCK = {'waits': 'guest'}
 PF_EXITING = 4          # include/linux/sched.h
 SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
@@ -63,6 +64,9 @@ CANARIES = {'uml-debug': [
     ('earlier', 126, 'WARNING: before', logs('WARNING: before') + '\n' + death('0a22a202')),
     ('idle', 124, 'no end after 15 s without work', 'sleep 9999'),
     ('spins', 124, 'no end after 15 s of a processor', 'while :; do :; done'),
+    ('waits', 126, 'init: BUG: the command has not ended within a day', 'sleep infinity'),
+    # The guest has a result, but does not power off.
+    ('stays', 0, '', 'echo 0 >/run/vm/rc; while :; do :; done'),
 ], 'kcsan': [
     # The detector of data races, with several processors
     ('none', 0, ''),
@@ -115,7 +119,8 @@ def guest(name, *command, here=TOP, cwd=None):
             return 'no process found'
         process = subprocess.Popen(
             [f'{here}/scripts/vm.sh', kernel, '--no-modules', '--mem', '512', '--timeout',
-             str(TIMEOUT.get(name, 600)), '--out', f'{work}/{name}', '--', 'sh', '-c', *command],
+             str(TIMEOUT.get(name, 600)), '--clock', CLOCK.get(name, 'host'),
+             '--out', f'{work}/{name}', '--', 'sh', '-c', *command],
             stdout=output, stderr=subprocess.STDOUT, cwd=cwd, pass_fds=[opened.fileno()],
             start_new_session=True)
         running.append(process)

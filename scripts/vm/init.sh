@@ -68,6 +68,21 @@ own_folders()
 	rmdir /.machine /.run
 }
 
+complain()
+{
+	echo "init: BUG: $*" >/dev/kmsg
+}
+
+# Ends all processes after a day, and logs them before. With simulated time, processes that
+# wait for each other spend a day within seconds.
+end_hung()
+{
+	sleep 86400
+	complain "the command has not ended within a day"
+	ps -o pid,ppid,stat,args --ppid 2 -N | sed 's/^/init: /' >/dev/kmsg
+	kill -KILL -1
+}
+
 if [ ! -e /run/vm/setup ]; then
 	own_root
 	echo "init: no root to work on"
@@ -134,6 +149,7 @@ echo clear 2>/dev/null >/sys/kernel/debug/kmemleak
 # KCSAN is off during the boot, whose races do not count; this also makes the boot faster.
 [ "$vm_kernel" != kcsan ] || echo on >/sys/kernel/debug/kcsan
 touch /run/vm/started
+[ "$vm_clock" = host ] || end_hung &
 cd "$vm_cwd" || cd /
 if [ "$vm_tty" -eq 1 ]; then
 	# shellcheck disable=SC2086,SC2154 # two numbers
@@ -152,11 +168,6 @@ if grep -q ' rdma_rxe\.dma=' /proc/cmdline; then
 		[ ! -e "$device" ] || rdma link del "${device##*/}"
 	done
 fi
-
-complain()
-{
-	echo "init: BUG: $*" >/dev/kmsg
-}
 
 # Prints the tasks in state D, each with its number of voluntary context switches. The
 # kernel's hung-task detector ignores killable tasks.
