@@ -347,8 +347,39 @@ static void ended_task_keeps_status(struct kunit *test)
 	rpc_destroy_wait_queue(&w->xp.xp_xprt.pending);
 }
 
+/* An error wakes a task that waits for its Reply, and no task in another queue. */
+static void pending_task_gets_status(struct kunit *test)
+{
+	struct wait *w = test->priv;
+	struct rpc_wait_queue *pending = &w->xp.xp_xprt.pending;
+	struct rpc_wait_queue *sending = &w->xp.xp_xprt.sending;
+	struct rpc_task task = {
+		.tk_rqstp	= &w->req.rq2_slot,
+		.tk_runstate	= BIT(RPC_TASK_ACTIVE),
+	};
+
+	rpc_init_wait_queue(pending, "pending");
+	rpc_init_wait_queue(sending, "sending");
+
+	rpc_sleep_on(pending, &task, NULL);
+	rpcrdma2_wake_with(&task, -EIO);
+	KUNIT_EXPECT_EQ(test, task.tk_status, -EIO);
+	KUNIT_EXPECT_FALSE(test, RPC_IS_QUEUED(&task));
+
+	rpc_sleep_on(sending, &task, NULL);
+	task.tk_status = -ENOTCONN;
+	rpcrdma2_wake_with(&task, -EIO);
+	KUNIT_EXPECT_EQ(test, task.tk_status, -ENOTCONN);
+	KUNIT_EXPECT_TRUE(test, RPC_IS_QUEUED(&task));
+	rpc_wake_up_queued_task(sending, &task);
+
+	rpc_destroy_wait_queue(sending);
+	rpc_destroy_wait_queue(pending);
+}
+
 static struct kunit_case wait_cases[] = {
 	KUNIT_CASE(ended_task_keeps_status),
+	KUNIT_CASE(pending_task_gets_status),
 	KUNIT_CASE(s46_request_without_memory),
 	KUNIT_CASE(recvbuf_passed_on),
 	KUNIT_CASE(x8_no_plain_buffer),
