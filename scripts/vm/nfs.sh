@@ -193,10 +193,9 @@ server_down()
 	nfs_is_up=''
 	rpc.nfsd 0
 	exportfs -ua
-	# The handler of rpc.mountd for SIGTERM takes locks of the C library. It waits for ever
-	# if the signal interrupts the holder of such a lock.
-	pkill -KILL '^rpc\.mountd$'
-	pkill "$daemons"
+	# Their handlers for SIGTERM take locks of the C library. One of rpc.mountd waited for
+	# ever, because the signal had interrupted the holder of such a lock.
+	pkill -KILL "$daemons"
 	# The limit of the guest is the limit of this wait: on a busy host the daemons of an
 	# emulated guest take longer than any number of seconds. If all have ended already,
 	# pidwait mentions the length of the pattern.

@@ -99,10 +99,11 @@ kdc_up()
 	krb5kdc -r "$realm" || complain "no KDC"
 }
 
-# ended NAME: no process of that name is left.
+# ended NAME: no process of that name is left. The handler of rpc.gssd for SIGTERM allocates
+# memory, and could wait for ever.
 ended()
 {
-	pkill -x "$1" || return 0
+	pkill -KILL -x "$1" || return 0
 	while pgrep -x "$1" >/dev/null; do
 		sleep 0.1
 	done
