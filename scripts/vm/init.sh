@@ -127,9 +127,11 @@ grep -q '^_rpc:' /etc/passwd || {
 	echo '_rpc:x:120:65534::/run/rpcbind:/usr/sbin/nologin'
 	echo 'statd:x:121:65534::/var/lib/nfs:/usr/sbin/nologin'
 } >>/etc/passwd
-# A task that is blocked for a minute has hung. With a clock that counts instructions the
-# detector is off, because this clock leaps while all tasks wait for the host.
+# A task that is blocked for a minute of the guest's clock, or for four minutes of the
+# host's, has hung. With a clock that counts instructions the detector is off, because this
+# clock leaps while all tasks wait for the host.
 hung=60
+[ "$vm_clock" != host ] || hung=240
 [ "$vm_icount" -eq 0 ] || hung=0
 [ -w /proc/sys/kernel/hung_task_timeout_secs ] &&
 	echo "$hung" >/proc/sys/kernel/hung_task_timeout_secs

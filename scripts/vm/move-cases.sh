@@ -39,6 +39,7 @@ silent_peer()
 	local held=() name="a peer that sends nothing" before
 
 	modprobe -qa ib_uverbs rdma_ucm
+	await no_connections
 	before=$(counters)
 	hold "$addr4"
 	check "$name: the server has its connection" await has_risen s_accepts -eq 1

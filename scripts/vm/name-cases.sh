@@ -250,7 +250,7 @@ named()
 	local opts=$5
 
 	what="$name, $opts"
-	check "$what: mount" timeout 60 mount -t nfs -o "$opts" "$host" "$dir" ||
+	check "$what: mount" timeout $((60 * patience)) mount -t nfs -o "$opts" "$host" "$dir" ||
 		return
 	grep -q " $dir .*proto=$proto,.*port=20049" /proc/mounts &&
 		ok "$what: /proc/mounts has $proto" ||
@@ -339,6 +339,7 @@ group_names()
 	link_local
 	port_of_rpcbind
 	address_goes
+	await no_transport
 	rpc.nfsd 0
 	unreachable
 	openers

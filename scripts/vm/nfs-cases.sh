@@ -72,6 +72,7 @@ idle_regions()
 	local name="memory regions" before
 
 	dd if=/dev/zero of="$export_dir/file" bs=1M count=16 status=none
+	await no_transport
 	before=$(counters)
 	mount_nfs "$proto" 4.2 /mnt || { fail "$name: mount"; return; }
 	dd if=/mnt/file of=/dev/null bs=1M count=1 iflag=direct status=none

@@ -155,7 +155,8 @@ view_of_mount()
 
 	before=$(counters)
 	rpc.nfsd 0
-	await eval '[ "$(value $client_view "peer=$addr4:$port" state)" != up ]'
+	await eval '[ "$(value $client_view "peer=$addr4:$port" ended)" = peer ]'
+	await grep -q 'state=ended' $server_view
 	is "the server stops: the client's view" $client_view \
 		"peer=$addr4:$port" ended=peer
 	is "the server stops: the server's" $server_view "state=ended" \
