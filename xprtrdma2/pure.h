@@ -765,10 +765,11 @@ xprt2_judge_chunks(const struct rpcrdma2_hdr *h)
  * @level: enum rpcrdma2_bkreqsup in force
  *
  * GENL accepts the chunks that a responder accepts, within limits of its own
- * (C-037). INLINE, S23: the code names the first chunk list that is present,
- * even beyond the limits of the decoder. A Reply chunk is harmless, because the
- * Reply comes inline anyway, unless it has more segments than the decoder
- * holds. NONE is handled like a missing service (S24).
+ * (C-037). A Call beyond the limits of the decoder exceeds these too, perhaps
+ * those of an earlier check (S44). INLINE, S23: the code names the first chunk
+ * list that is present, even beyond the limits of the decoder. A Reply chunk is
+ * harmless, because the Reply comes inline anyway, unless it has more segments
+ * than the decoder holds. NONE is handled like a missing service (S24).
  *
  * Return: RDMA2_OK, or the code that refuses the Call.
  */
@@ -783,7 +784,7 @@ xprt2_judge_backward(const struct rpcrdma2_msg *msg, u32 level)
 	if (level == RDMA2_BKREQSUP_NONE)
 		return RDMA2_ERR_SYSTEM;
 	if (level == RDMA2_BKREQSUP_GENL)
-		return verdict ?: xprt2_judge_chunks(h);
+		return xprt2_judge_chunks(h);
 	if (h->h_nreads)
 		return RDMA2_ERR_READ_CHUNKS;
 	return h->h_nwrites ? RDMA2_ERR_WRITE_CHUNKS : verdict;
