@@ -287,6 +287,7 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	/* Pairs with xprt2_version_settle() */
 	enum xprt2_phase phase = smp_load_acquire(&ep->ep_nego.ng_phase);
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
+	struct xprt2_xprt *xp = ep->ep_xp;
 	enum xprt2_disposition disposition;
 	bool in_version, refused;
 	u32 grant;
@@ -325,7 +326,11 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (likely(phase >= XPRT2_SETTLED && h->h_proc != RDMA2_ERROR))
 		disposition = XPRT2_D_HANDLE;
 	else
-		disposition = xprt2_negotiate_message(ep, msg, phase, refused);
+		disposition = xprt2_negotiate_message(ep, msg, phase,
+						      refused && !xp->xp_prop_vers);
+	/* once: a version that is chosen again is not in doubt (2.4) */
+	if (refused && disposition == XPRT2_D_DONE)
+		xp->xp_prop_vers = true;
 	rep->rep_status = disposition == XPRT2_D_FAIL ? -EPROTONOSUPPORT : 0;
 	if (disposition == XPRT2_D_DONE || refused)
 		xprt2_recv_finish(ep, rep, msg);

@@ -594,7 +594,8 @@ xprt2_version_classify(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
  * @msg: the message, not behind an answer for which xprt2_probe_failed(); an
  *	error, or @phase is not settled
  * @phase: of the negotiation
- * @to_property: it is an error for a REQPROP or an UPDPROP
+ * @to_property: it is an error for a REQPROP or an UPDPROP, and may change the
+ *	version
  *
  * Context: receive CQ.
  * Return: XPRT2_D_HANDLE, XPRT2_D_FAIL or XPRT2_D_DONE.

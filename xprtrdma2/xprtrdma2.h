@@ -597,6 +597,8 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_note_end: when these two expire, in jiffies
  * @xp_refused: versions in which RPCs were refused since the last Reply, and
  *	in which the last refused RPC was refused before, a bit each
+ * @xp_prop_vers: an ERR_VERS for a property message has caused a negotiation.
+ *	Receive CQ
  * @xp_no_version: there is no common version: the next attempt to connect fails
  * @xp_timeout: replaces the default when the mount sets shorter timeouts
  * @xp_hdr: header being marshalled. Send path only
@@ -648,6 +650,7 @@ struct xprt2_xprt {
 	const char		*xp_fallback;
 	unsigned long		xp_note_end;
 	u32			xp_refused;
+	bool			xp_prop_vers;
 	bool			xp_no_version;
 	struct rpc_timeout	xp_timeout;
 	struct rpcrdma2_hdr	xp_hdr;

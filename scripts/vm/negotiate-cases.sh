@@ -337,6 +337,7 @@ bad_xdr_for_a_wish	c_properties_in_vain==2&&c_replies_unknown==0&&c_reqprops_sen
 invalid_proc_for_a_wish	c_properties_in_vain==1&&c_replies_unknown==0&&c_reqprops_sent==1
 invalid_option_for_a_wish c_properties_in_vain==1&&c_replies_unknown==0&&c_reqprops_sent==1
 err_vers_for_a_wish	c_properties_in_vain==1&&c_replies_unknown==0&&c_reqprops_sent==1&&c_connects==2
+err_vers_for_each_wish	c_properties_in_vain==2&&c_replies_unknown==0&&c_reqprops_sent==2&&c_connects==2
 anything_at_any_time	c_dropped_silently>3*c_calls&&c_reqprops>4*c_calls&&c_reqprops_sent>0
 no_chunks		c_calls_unsendable>0&&c_calls_unsendable<10&&c_registrations==0&&c_calls_again==0
 '

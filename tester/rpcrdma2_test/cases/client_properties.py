@@ -408,6 +408,25 @@ def err_vers_for_a_wish(t):
     t.goes_on(1)
 
 
+@case('S18 S36', plays='server', needs='set')
+def err_vers_for_each_wish(t):
+    """ERR_VERS for a request on the next connection in version 2 only refuses the request"""
+    announced = Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE)
+    t.negotiate(*announced, frozen=False)
+    round_begins(t)
+    t.set('send_size', SMALL)
+    t.send(Error(next_question(t).xid, VERS, (1, 2), 2))
+    t.given_up()
+    t.accept()
+    t.negotiate(*announced, frozen=False)
+    bounded(t, round_begins(t), SMALL)
+    begun = round_begins(t)
+    t.set('send_size', LARGE)
+    t.send(Error(next_question(t).xid, VERS, (1, 2), 2))
+    bounded(t, begun, OWN)
+    ends(t)
+
+
 @case('C-047', plays='server', needs='set')
 def no_wish_for_what_is_frozen(t):
     """The client does not request a change of a property that the server has frozen"""
