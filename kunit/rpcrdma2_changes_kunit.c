@@ -462,6 +462,70 @@ static void refused_update(struct kunit *test)
 	expect_no_message(test, &ex);
 }
 
+/*
+ * 2.3, S18: an UPDPROP no longer waits when a message arrives a second later, so a peer may
+ * refuse it after the next message of this end.
+ */
+static void late_refusal(struct kunit *test)
+{
+	struct rpcrdma2_propmsg pm = { .pm_type = RDMA2_OPT_REQPROP };
+	struct rpcrdma2_props val = { .pr_rbsiz = 5000 };
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_hdr *h;
+	u32 order;
+
+	/* Of two UPDPROPs the peer refuses both, in either order. */
+	for (order = 0; order < 2; order++) {
+		begin(test, &ex, RPCRDMA2_PROPS_ALL, RBSIZ);
+		rpcrdma2_exchange_resize(&ex, 12288, 32768);
+		expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ | SBSIZ);
+		rpcrdma2_exchange_received(&ex, NOW + HZ);
+		rec.xid = XID + 1;
+		rpcrdma2_exchange_resize(&ex, 16384, 32768);
+		expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
+		h = error(test, XID + order, RDMA2_ERR_BAD_XDR);
+		KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, h));
+		KUNIT_EXPECT_TRUE(test, is_applied(&ex));
+		KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, order ? 12288 : 16384);
+		KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_sbsiz, order ? 32768 : 65536);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_busy(&ex), !order);
+		KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_refused(&ex, h));
+		h = error(test, XID + !order, RDMA2_ERR_BAD_XDR);
+		KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, h));
+		KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 8192);
+		KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_sbsiz, 65536);
+		expect_no_message(test, &ex);
+		KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_properties_in_vain], 2);
+	}
+	/* A REQPROP continues to wait. */
+	begin(test, &ex, RBSIZ, 0);
+	rpcrdma2_exchange_resize(&ex, 12288, 65536);
+	expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
+	rpcrdma2_exchange_received(&ex, NOW + HZ);
+	rec.xid = XID + 1;
+	rpcrdma2_exchange_resize(&ex, 12288, 4096);
+	expect_message(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, error(test, XID, 3)));
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 8192);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, error(test, XID + 1, 2)));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(&ex));
+	/* The peer has requested another value meanwhile. */
+	begin(test, &ex, RBSIZ, RBSIZ);
+	rpcrdma2_exchange_resize(&ex, 12288, 65536);
+	expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
+	rpcrdma2_exchange_received(&ex, NOW + HZ);
+	rec.xid = XID + 1;
+	rpcrdma2_exchange_resize(&ex, 16384, 65536);
+	expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
+	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
+	KUNIT_ASSERT_TRUE(test, is_answered(&ex, &pm, NOW));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, error(test, XID, 2)));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, error(test, XID + 1, 2)));
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 5000);
+}
+
 /* S18: the negotiation handles an error for the CONNPROP. */
 static void error_for_connprop(struct kunit *test)
 {
@@ -797,6 +861,7 @@ static struct kunit_case changes_cases[] = {
 	KUNIT_CASE(no_answer),
 	KUNIT_CASE(errors),
 	KUNIT_CASE(refused_update),
+	KUNIT_CASE(late_refusal),
 	KUNIT_CASE(error_for_connprop),
 	KUNIT_CASE(error_of_version_one),
 	KUNIT_CASE(larger_receives_announced),

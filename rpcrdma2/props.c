@@ -619,8 +619,13 @@ void rpcrdma2_exchange_send_next(struct rpcrdma2_exchange *ex,
 		ex->ex_reqprop_sent = true;
 		ex->ex_ops->count(RPCRDMA2_C_reqprops_sent, 1);
 	} else {
-		ex->ex_updated = pm.pm_set.ps_rows;
-		ex->ex_before = ex->ex_announced;
+		ex->ex_updates[1] = ex->ex_updates[0];
+		ex->ex_updates[0] = (struct rpcrdma2_update){
+			.up_sent	= true,
+			.up_xid		= pm.pm_xid,
+			.up_rows	= pm.pm_set.ps_rows,
+			.up_before	= ex->ex_announced,
+		};
 		rpcrdma2_props_copy(&ex->ex_announced, &pm.pm_set.ps_val,
 				    pm.pm_set.ps_rows);
 		ex->ex_ops->count(RPCRDMA2_C_updprops_sent, 1);
@@ -679,10 +684,11 @@ void rpcrdma2_exchange_expect(const struct rpcrdma2_exchange *ex, u32 xid,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_exchange_expect);
 
-/* The message that waits has been refused. */
-static void rpcrdma2_exchange_fail(struct rpcrdma2_exchange *ex)
+/* The message with this xid, which may no longer wait, has been refused. */
+static void rpcrdma2_exchange_fail(struct rpcrdma2_exchange *ex, u32 xid)
 {
-	rpcrdma2_exchange_end_wait(ex);
+	if (ex->ex_xid == xid)
+		rpcrdma2_exchange_end_wait(ex);
 	ex->ex_ops->count(RPCRDMA2_C_properties_in_vain, 1);
 	ex->ex_ops->changed(ex);
 }
@@ -698,28 +704,48 @@ bool rpcrdma2_exchange_malformed(struct rpcrdma2_exchange *ex,
 	    h->h_opttype != RDMA2_OPT_RESPROP ||
 	    !rpcrdma2_exchange_awaits(ex, h->h_xid))
 		return false;
-	rpcrdma2_exchange_fail(ex);
+	rpcrdma2_exchange_fail(ex, h->h_xid);
 	return true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_malformed);
 
+/*
+ * The peer keeps the values from before an UPDPROP that it refuses, and would
+ * refuse them again. Values that a later UPDPROP announced may be in force.
+ * Return: false if this end sent none with this xid.
+ */
+static bool rpcrdma2_exchange_undo(struct rpcrdma2_exchange *ex, u32 xid)
+{
+	struct rpcrdma2_update *last = &ex->ex_updates[0], *up = last;
+
+	if (!up->up_sent || up->up_xid != xid)
+		up++;
+	if (!up->up_sent || up->up_xid != xid)
+		return false;
+	if (up != last) {
+		rpcrdma2_props_copy(&last->up_before, &up->up_before,
+				    up->up_rows);
+		up->up_rows &= ~last->up_rows;
+	}
+	rpcrdma2_props_copy(&ex->ex_announced, &up->up_before, up->up_rows);
+	*up = (struct rpcrdma2_update){ };
+	ex->ex_unsupported |= BIT(RDMA2_OPT_UPDPROP);
+	return true;
+}
+
 bool rpcrdma2_exchange_refused(struct rpcrdma2_exchange *ex,
 			       const struct rpcrdma2_hdr *h)
 {
-	if ((ex->ex_sent != RDMA2_OPT_REQPROP &&
-	     ex->ex_sent != RDMA2_OPT_UPDPROP) ||
-	    ex->ex_xid != h->h_xid ||
-	    (h->h_vers != RPCRDMA2_VERS_TWO &&
-	     h->h_error.er_code != RDMA2_ERR_VERS))	/* S36 */
+	if (h->h_vers != RPCRDMA2_VERS_TWO &&
+	    h->h_error.er_code != RDMA2_ERR_VERS)	/* S36 */
 		return false;
-	/* The peer keeps the old values, and would refuse the same ones again. */
-	if (ex->ex_sent == RDMA2_OPT_UPDPROP)
-		rpcrdma2_props_copy(&ex->ex_announced, &ex->ex_before,
-				    ex->ex_updated);
-	if (ex->ex_sent == RDMA2_OPT_UPDPROP ||
-	    rpcrdma2_lacks_message(&h->h_error))
-		ex->ex_unsupported |= BIT(ex->ex_sent);
-	rpcrdma2_exchange_fail(ex);
+	if (!rpcrdma2_exchange_awaits(ex, h->h_xid)) {
+		if (!rpcrdma2_exchange_undo(ex, h->h_xid))
+			return false;
+	} else if (rpcrdma2_lacks_message(&h->h_error)) {
+		ex->ex_unsupported |= BIT(RDMA2_OPT_REQPROP);
+	}
+	rpcrdma2_exchange_fail(ex, h->h_xid);
 	return true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_refused);
@@ -843,7 +869,8 @@ static u32 rpcrdma2_exchange_answer_reqprop(struct rpcrdma2_exchange *ex,
 	rpcrdma2_propset_init(&answer->pm_set, other, &own);
 	rpcrdma2_props_copy(announced, &req->ps_val, done);
 	rpcrdma2_props_copy(announced, &own, other);
-	ex->ex_updated &= ~(done | other);
+	ex->ex_updates[0].up_rows &= ~(done | other);
+	ex->ex_updates[1].up_rows &= ~(done | other);
 	if (!counts || early)
 		return 0;
 	ex->ex_recv_requested = bytes;

@@ -271,14 +271,21 @@ struct rpcrdma2_props_ops {
 	bool	confirms;
 };
 
+/* An UPDPROP of this end, which the peer may still refuse */
+struct rpcrdma2_update {
+	bool			up_sent;	/* and not refused */
+	u32			up_xid;
+	/* rows announced, except those that the peer has requested since */
+	u32			up_rows;
+	struct rpcrdma2_props	up_before;	/* values announced before it */
+};
+
 /**
  * struct rpcrdma2_exchange - properties of both ends of a connection
  * @ex_ops: operations of this end
  * @ex_peer: properties of the peer
  * @ex_announced: properties of this end, as announced
- * @ex_updated: rows that the last UPDPROP announced, except those that the peer
- *	has requested to change since
- * @ex_before: values as announced before that UPDPROP
+ * @ex_updates: the last two UPDPROPs, the later one first
  * @ex_supported: best values that this end supports
  * @ex_responder: this end answers the peer's announcement with its own
  * @ex_connprop_sent: this end has sent its announcement
@@ -308,8 +315,7 @@ struct rpcrdma2_exchange {
 	const struct rpcrdma2_props_ops	*ex_ops;
 	struct rpcrdma2_peer_props	ex_peer;
 	struct rpcrdma2_props		ex_announced;
-	u32				ex_updated;
-	struct rpcrdma2_props		ex_before;
+	struct rpcrdma2_update		ex_updates[2];
 	struct rpcrdma2_props		ex_supported;
 	bool				ex_responder;
 	bool				ex_connprop_sent;
@@ -473,7 +479,8 @@ bool rpcrdma2_exchange_malformed(struct rpcrdma2_exchange *ex,
  * @h: RDMA2_ERROR, well-formed
  *
  * The message is refused and not repeated (S18, 2.4); after code 3 or 9 no
- * message of its type is sent again (C-026). An error that answers a CONNPROP
+ * message of its type is sent again (C-026). An UPDPROP may be refused when the
+ * next message of this end waits. An error that answers a CONNPROP
  * belongs to the negotiation, and so does code 1, which also ends the wait.
  *
  * Return: true if the error answers such a message, and therefore no RPC.
