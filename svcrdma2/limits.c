@@ -389,6 +389,20 @@ unsigned int svc2_memory_default(void)
 		     UINT_MAX >> (PAGE_SHIFT - 10)) << (PAGE_SHIFT - 10);
 }
 
+/*
+ * Memory of a connection beside Receives and counted payload, by default: send
+ * contexts, a page and less than 2 KiB each, further pages of their buffers,
+ * and the pages of shorter Replies
+ */
+#define CONN_BYTES							\
+	((1UL * SVC2_CREDITS_DEFAULT + SVC2_TX_RESERVE +		\
+	  SVC2_SIGNAL_BATCH + SVC2_BACKWARD_CREDITS) * (PAGE_SIZE + 2048) + \
+	 SVC2_TX_EXTRA_PAGES * PAGE_SIZE +				\
+	 (SVC2_REPLIES_FEW + SVC2_SIGNAL_BATCH) * SVC2_REPLY_FEW * PAGE_SIZE)
+
+/* Memory for each connection: all of them together have a quarter of it */
+#define CONN_MIB	DIV_ROUND_UP(4 * CONN_BYTES, 1UL << 20)
+
 /**
  * svc2_connections_default - compute the number for the existing memory
  *
@@ -398,7 +412,7 @@ unsigned int svc2_connections_default(void)
 {
 	unsigned long mib = totalram_pages() >> (20 - PAGE_SHIFT);
 
-	return max_t(unsigned long, mib / SVC2_CONN_MIB, SVC2_CONNS_MIN);
+	return max_t(unsigned long, mib / CONN_MIB, SVC2_CONNS_MIN);
 }
 
 /**

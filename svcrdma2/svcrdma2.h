@@ -156,7 +156,6 @@ enum {
 
 	/* default limits on connections */
 	SVC2_ADDRESS_CONNS	= 128,	/* of an address */
-	SVC2_CONN_MIB		= 8,	/* memory for each of all */
 	SVC2_CONNS_MIN		= 64,	/* of all, at least */
 
 	SVC2_BACKLOG		= 128,	/* requests that wait for a thread */
