@@ -290,7 +290,7 @@ static void held_by_buffers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, puts, 0);
 
 	KUNIT_ASSERT_EQ(test, svc2_bc_alloc(&task), 0);
-	svc2_bc_close(rqst->rq_xprt);
+	rqst->rq_xprt->ops->close(rqst->rq_xprt);
 	refcount_set(&ref->refcount, 1);
 	svc2_bc_free(&task);
 	KUNIT_EXPECT_EQ(test, kref_read(ref), 1);

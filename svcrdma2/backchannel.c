@@ -164,8 +164,6 @@ struct svc2_bc_posted {
 /* A connection, as the RPC client sees it */
 struct backchannel {
 	struct rpc_xprt		bc_xprt;
-	/* NULL when the connection is closed; under transport_lock */
-	struct svc2_xprt	*bc_sp;
 	/* of the Call that the RPC task with XPRT_LOCKED sends */
 	struct rpcrdma2_hdr	bc_hdr;
 	/* callbacks whose answers are in process; under queue_lock */
@@ -298,25 +296,6 @@ static void svc2_callback_answered(struct svc2_callback *sc)
 		rpcrdma2_sq_drain(&sp->sp_conn);
 }
 
-/* Return: a connection, with a reference, whose fence is awaited too long. */
-static struct svc2_xprt *svc2_bc_find_overdue(struct backchannel *bc)
-{
-	struct svc2_callback *sc;
-
-	guard(spinlock)(&bc->bc_xprt.queue_lock);
-	list_for_each_entry(sc, &bc->bc_answered, sc_answered) {
-		if (!test_bit(RPC_TASK_MSG_PIN_WAIT,
-			      &sc->sc_rqst->rq_task->tk_runstate))
-			continue;
-		if (sc->sc_awaited) {
-			svc_xprt_get(&sc->sc_sp->sp_xprt);
-			return sc->sc_sp;
-		}
-		sc->sc_awaited = true;
-	}
-	return NULL;
-}
-
 /*
  * A task that aborts a callback waits, in the RPC layer and without a limit,
  * until the fence of its answer has ended, which may be behind Replies that the
@@ -327,8 +306,21 @@ static void svc2_bc_watch(struct work_struct *work)
 {
 	struct backchannel *bc = container_of(to_delayed_work(work),
 					      struct backchannel, bc_watch);
-	struct svc2_xprt *sp = svc2_bc_find_overdue(bc);
+	struct svc2_xprt *sp = NULL;
+	struct svc2_callback *sc;
 
+	scoped_guard(spinlock, &bc->bc_xprt.queue_lock)
+		list_for_each_entry(sc, &bc->bc_answered, sc_answered) {
+			if (!test_bit(RPC_TASK_MSG_PIN_WAIT,
+				      &sc->sc_rqst->rq_task->tk_runstate))
+				continue;
+			if (sc->sc_awaited) {
+				sp = sc->sc_sp;
+				svc_xprt_get(&sp->sp_xprt);
+				break;
+			}
+			sc->sc_awaited = true;
+		}
 	if (sp) {
 		svc2_close(sp, RPCRDMA2_LOSS_STALLED);
 		rpcrdma2_sq_drain(&sp->sp_conn);
@@ -373,13 +365,12 @@ static atomic_t svc2_bc_late_waiters;
 /* Return: the connection, with a reference; NULL when it is closed. */
 static struct svc2_xprt *svc2_bc_get(struct rpc_xprt *xprt)
 {
-	struct svc2_xprt *sp;
-
+	/* ->close clears the flag under the lock, before the connection goes */
 	guard(spinlock)(&xprt->transport_lock);
-	sp = svc2_bc_from_xprt(xprt)->bc_sp;
-	if (sp)
-		svc_xprt_get(&sp->sp_xprt);
-	return sp;
+	if (!xprt_connected(xprt))
+		return NULL;
+	svc_xprt_get(xprt->bc_xprt);
+	return svc2_from_xprt(xprt->bc_xprt);
 }
 
 /*
@@ -616,15 +607,6 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 	return ret;
 }
 
-/* The RPC layer calls it, and who comes too late for that. */
-static void svc2_bc_close(struct rpc_xprt *xprt)
-{
-	spin_lock(&xprt->transport_lock);
-	svc2_bc_from_xprt(xprt)->bc_sp = NULL;
-	spin_unlock(&xprt->transport_lock);
-	xprt_disconnect_done(xprt);
-}
-
 /*
  * The RPC layer sets XPT_DEAD, and then closes the connection, which wakes tasks.
  * A task that is to sleep afterwards, or a setup that ends then, sees the flag
@@ -637,7 +619,7 @@ static int svc2_bc_unless_gone(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	smp_mb();
 	if (likely(!test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags)))
 		return status;
-	svc2_bc_close(xprt);
+	xprt_disconnect_done(xprt);
 	return -ENOTCONN;
 }
 
@@ -911,7 +893,7 @@ static const struct rpc_xprt_ops svc2_bc_ops = {
 	.send_request		= svc2_bc_send_request,
 	.wait_for_reply_request	= svc2_bc_wait_for_reply,
 	.release_request	= svc2_bc_release_request,
-	.close			= svc2_bc_close,
+	.close			= xprt_disconnect_done,
 	.destroy		= svc2_bc_destroy,
 	.inject_disconnect	= svc2_bc_inject_disconnect,
 };
@@ -992,7 +974,6 @@ static struct rpc_xprt *svc2_bc_setup(struct xprt_create *args)
 
 	__module_get(THIS_MODULE);	/* the class holds one now */
 	xprt->bc_xprt = args->bc_xprt;
-	svc2_bc_from_xprt(xprt)->bc_sp = sp;
 	/* pairs with svc2_take_answer() */
 	smp_store_release(&args->bc_xprt->xpt_bc_xprt, xprt_get(xprt));
 	svc2_bc_unless_gone(sp, xprt, 0);
