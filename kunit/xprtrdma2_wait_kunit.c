@@ -236,13 +236,17 @@ static void *rpc(struct kunit *test, struct xprt2_req *req, size_t size)
 static void recvbuf_passed_on(struct kunit *test)
 {
 	struct xprt2_req *reqs = kunit_kzalloc(test, 3 * sizeof(*reqs), GFP_KERNEL);
+	struct rpc_auth auth = { .au_flavor = RPC_AUTH_UNIX };
+	struct rpc_cred cred = { .cr_auth = &auth };
 	struct wait *w = test->priv;
 	void *first, *second, *large;
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, reqs);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 3; i++) {
 		reqs[i].rq2_slot.rq_xprt = &w->xp.xp_xprt;
+		reqs[i].rq2_slot.rq_cred = &cred;
+	}
 	first = rpc(test, &reqs[0], 100);
 	xprt2_req_pass_recvbuf(&reqs[0]);
 	KUNIT_EXPECT_NULL(test, reqs[0].rq2_recvbuf);
@@ -256,12 +260,8 @@ static void recvbuf_passed_on(struct kunit *test)
 	xprt2_req_pass_recvbuf(&reqs[0]);
 	KUNIT_EXPECT_PTR_EQ(test, rpc(test, &reqs[0], 100), first);
 	KUNIT_EXPECT_PTR_EQ(test, rpc(test, &reqs[2], 100), second);
-	/* A request without a Reply takes none. */
-	xprt2_req_pass_recvbuf(&reqs[2]);
-	reqs[1].rq2_slot.rq_rcvsize = 0;
-	KUNIT_ASSERT_EQ(test, xprt2_req_buffers(&reqs[1], GFP_KERNEL), 0);
-	KUNIT_EXPECT_NULL(test, reqs[1].rq2_recvbuf);
 	/* A larger one stays with its request. */
+	xprt2_req_pass_recvbuf(&reqs[2]);
 	large = rpc(test, &reqs[1], XPRT2_RECVBUF_SIZE + 1);
 	xprt2_req_pass_recvbuf(&reqs[1]);
 	KUNIT_EXPECT_NULL(test, w->xp.xp_recvbuf);
@@ -289,7 +289,6 @@ static void x8_no_plain_buffer(struct kunit *test)
 	size_t size = req->rq2_sendsize;
 
 	rqst->rq_cred = &cred;
-	rqst->rq_rcvsize = 0;
 	rqst->rq_callsize = 2 * KMALLOC_MAX_SIZE;
 	req->rq2_sendsize = SIZE_MAX;
 	KUNIT_EXPECT_EQ(test, xprt2_req_buffers(req, GFP_KERNEL | __GFP_NOWARN), -ENOMEM);
@@ -300,6 +299,9 @@ static void x8_no_plain_buffer(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, rqst->rq_buffer, req->rq2_plainbuf);
 	kfree(req->rq2_plainbuf);
 	req->rq2_plainbuf = NULL;
+	kfree(req->rq2_recvbuf);
+	req->rq2_recvbuf = NULL;
+	req->rq2_recvsize = 0;
 	req->rq2_sendsize = size;
 	rqst->rq_cred = NULL;
 }

@@ -71,10 +71,9 @@ static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	rep->rep_written = 0;
 	rep->rep_replylen = 0;
 	if (msg->mg_verdict || h->h_proc == RDMA2_ERROR) {
-		if (!rep->rep_status && msg->mg_verdict)
-			rep->rep_status = -EIO;
-		else if (!rep->rep_status)
-			rep->rep_status = xprt2_reply_judge_error(ep, req, &h->h_error);
+		if (!rep->rep_status)
+			rep->rep_status = msg->mg_verdict ? -EIO :
+				xprt2_reply_judge_error(ep, req, &h->h_error);
 		return;
 	}
 	if (likely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED))

@@ -258,25 +258,15 @@ static int xprt2_req_grow(struct xprt2_req *req, void **buf, size_t *size,
 	return 0;
 }
 
-/*
- * An RPC needs its receive buffer only until it ends, but a Send that no
- * completion covers yet holds its request longer. So the buffer goes to the
- * next RPC, and RPCs that follow one another use one buffer, not one for each
- * request. A larger buffer stays with its request.
- */
-static void xprt2_req_take_recvbuf(struct xprt2_req *req)
-{
-	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
-
-	req->rq2_recvbuf = xchg(&xp->xp_recvbuf, NULL);
-	if (req->rq2_recvbuf)
-		req->rq2_recvsize = XPRT2_RECVBUF_SIZE;
-}
-
 /**
  * xprt2_req_pass_recvbuf - leave the receive buffer to the next RPC
  * @req: request of an RPC that has ended, and exposes no memory. It may get
  *	another buffer instead
+ *
+ * An RPC needs its receive buffer only until it ends, but a Send that no
+ * completion covers yet holds its request longer. So RPCs that follow one
+ * another use one buffer, not one for each request. A larger buffer stays with
+ * its request.
  *
  * Context: release.
  */
@@ -302,16 +292,17 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
 {
 	struct rpc_rqst *rqst = &req->rq2_slot;
 	size_t call = XPRT2_HEADROOM + rqst->rq_callsize;
+	struct xprt2_xprt *xp = xprt2_from_xprt(rqst->rq_xprt);
 	void *buffer;
 
 	if (xprt2_req_grow(req, &req->rq2_sendbuf, &req->rq2_sendsize,
 			   max_t(size_t, call, XPRT2_SENDBUF_SIZE), gfp))
 		return -ENOMEM;
-	/* Only a forward Call has a Reply. */
-	if (rqst->rq_rcvsize && !req->rq2_recvbuf)
-		xprt2_req_take_recvbuf(req);
-	if (rqst->rq_rcvsize &&
-	    xprt2_req_grow(req, &req->rq2_recvbuf, &req->rq2_recvsize,
+	if (!req->rq2_recvbuf) {
+		req->rq2_recvbuf = xchg(&xp->xp_recvbuf, NULL);
+		req->rq2_recvsize = req->rq2_recvbuf ? XPRT2_RECVBUF_SIZE : 0;
+	}
+	if (xprt2_req_grow(req, &req->rq2_recvbuf, &req->rq2_recvsize,
 			   max_t(size_t, rqst->rq_rcvsize, XPRT2_RECVBUF_SIZE),
 			   gfp))
 		return -ENOMEM;
@@ -322,8 +313,7 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp)
 			       req->rq2_pullup_size, GFP_NOWAIT | __GFP_NOWARN);
 
 	buffer = req->rq2_sendbuf + XPRT2_HEADROOM;
-	/* Only a forward Call has a credential. */
-	if (rqst->rq_cred && xprt2_touches_data(rqst)) {
+	if (xprt2_touches_data(rqst)) {
 		if (xprt2_req_grow(req, &req->rq2_plainbuf, &req->rq2_plainsize,
 				   rqst->rq_callsize, gfp))
 			return -ENOMEM;

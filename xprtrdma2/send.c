@@ -698,7 +698,6 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	struct rpcrdma2_call_plan plan;
 	struct rpcrdma2_call_sizes sz;
 	size_t hdrlen;
-	bool chunks;
 	int ret;
 
 	xprt2_drop_reply(req);
@@ -715,10 +714,7 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 
 	rpcrdma2_hdr_begin(h, be32_to_cpu(rqst->rq_xid), ep->ep_vers,
 			   ep->ep_max_reqs, plan.cp_proc, RDMA2_CALL);
-	req->rq2_write_max = 0;
-	req->rq2_reply_max = 0;
-	chunks = rpcrdma2_plan_has_chunks(&plan);
-	if (chunks)
+	if (rpcrdma2_plan_has_chunks(&plan))
 		ret = xprt2_marshal_register_chunks(ep, req, &plan, h);
 	if (ret)
 		goto out_unregister;
@@ -729,8 +725,7 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	if (ret)
 		goto out_unregister;
 	xprt2_marshal_guard_pages(rqst);
-	if (chunks)
-		xprt2_marshal_note_chunks(ep, req, &plan, h);
+	xprt2_marshal_note_chunks(ep, req, &plan, h);
 	trace_xprt2_marshal(req, h, hdrlen);
 	return 0;
 

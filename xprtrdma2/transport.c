@@ -44,14 +44,13 @@ static int xprt2_set_address_strings(struct rpc_xprt *xprt)
 		(void *)&((struct sockaddr_in6 *)sap)->sin6_addr :
 		(void *)&((struct sockaddr_in *)sap)->sin_addr;
 	char text[INET6_ADDRSTRLEN + 1 + IPV6_SCOPE_ID_LEN];
-	size_t len;
 
 	if (!v6 && sap->sa_family != AF_INET)
 		return -EAFNOSUPPORT;
 	/* With the scope of a link-local address: /proc/mounts shows it. */
-	len = rpc_ntop(sap, text, sizeof(text));
+	rpc_ntop(sap, text, sizeof(text));
 	return xprt2_set_string(xprt, RPC_DISPLAY_ADDR,
-				kmemdup_nul(text, len, GFP_KERNEL)) ?:
+				kstrdup(text, GFP_KERNEL)) ?:
 	       xprt2_set_string(xprt, RPC_DISPLAY_HEX_ADDR,
 				kasprintf(GFP_KERNEL, "%*phN", v6 ? 16 : 4, bytes)) ?:
 	       xprt2_set_string(xprt, RPC_DISPLAY_NETID,
