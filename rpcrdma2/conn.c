@@ -136,17 +136,11 @@ void rpcrdma2_conn_log_backward(const struct rpcrdma2_conn *co, u32 *logged,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_log_backward);
 
-void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co)
+void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
 {
 	WARN_ON_ONCE(!rpcrdma2_sq_is_whole(co));	/* Q2 */
 	if (co->co_id && co->co_id->qp)
 		rdma_destroy_qp(co->co_id);
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_conn_destroy_qp);
-
-void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
-{
-	rpcrdma2_conn_destroy_qp(co);
 	/* a late event queues it no longer */
 	disable_work_sync(&co->co_recv_work);
 	if (co->co_recv_cq)

@@ -489,11 +489,8 @@ int rpcrdma2_fence(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex)
 		*prev = &re->inv;
 		prev = &re->inv.next;
 	}
-	ex->em_fence.po_begin = NULL;
-	ex->em_fence.po_refused = NULL;
 	ex->em_fence.po_done = rpcrdma2_fence_done;
 	ex->em_fence.po_signal = true;
-	ex->em_fence.po_bytes = 0;
 	ret = rpcrdma2_sq_post(co, &ex->em_fence, first);
 	if (unlikely(ret))
 		rpcrdma2_regions_spent(ex);

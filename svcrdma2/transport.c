@@ -639,7 +639,6 @@ static void svc2_free(struct svc_xprt *xprt)
 		WARN_ON_ONCE(rpcrdma2_regions_exposed(&sp->sp_conn));
 		rpcrdma2_regions_destroy(&sp->sp_conn);
 		svc2_messages_flush(sp);
-		rpcrdma2_conn_destroy_qp(&sp->sp_conn);
 	}
 	WARN_ON_ONCE(!svc2_is_whole(sp));
 	svc2_txs_destroy(sp);

@@ -504,7 +504,6 @@ static void xprt2_ep_drain(struct xprt2_ep *ep, bool lost)
 	/* A Reply has seen that rq2_ep is NULL, or waits: xprt2_reserve(). */
 	scoped_guard(spinlock, &xp->xp_xprt.transport_lock)
 		rpc_wake_up(&xp->xp_xprt.sending);
-	rpcrdma2_conn_destroy_qp(&ep->ep_conn);
 }
 
 /* Tear down an endpoint in any state, however much of it was built. */

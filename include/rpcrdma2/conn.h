@@ -404,6 +404,7 @@ unsigned int rpcrdma2_regions_exposed(struct rpcrdma2_conn *co);
  */
 bool rpcrdma2_regions_are_whole(struct rpcrdma2_conn *co);
 
+/* @ex: zeroed, but for what its owner sets */
 static inline void rpcrdma2_exposed_init(struct rpcrdma2_exposed *ex)
 {
 	INIT_LIST_HEAD(&ex->em_regions);
@@ -721,17 +722,9 @@ void rpcrdma2_conn_log_backward(const struct rpcrdma2_conn *co, u32 *logged,
 				const char *module, u32 calls);
 
 /**
- * rpcrdma2_conn_destroy_qp - destroy the queue pair, if there is one
- * @co: connection whose queue pair has been drained, and whose Send Queue
- *	entries have all been returned (Q2)
- *
- * Context: may sleep.
- */
-void rpcrdma2_conn_destroy_qp(struct rpcrdma2_conn *co);
-
-/**
  * rpcrdma2_conn_destroy - destroy all verbs objects, the identifier last
- * @co: connection, as for rpcrdma2_conn_destroy_qp()
+ * @co: connection whose queue pair, if there is one, has been drained, and whose
+ *	Send Queue entries have all been returned (Q2)
  *
  * Context: may sleep.
  */
