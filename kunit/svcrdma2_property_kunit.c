@@ -27,7 +27,7 @@ static void fake_bound(struct svc2_xprt *sp, u32 vers)
 {
 }
 
-static void fake_wanted(struct svc2_xprt *sp, u32 bytes)
+static void fake_wanted(struct rpcrdma2_exchange *ex, u32 bytes)
 {
 }
 

@@ -348,7 +348,7 @@ void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 
 /**
  * svc2_receives_resize - process a request of the peer for another Receive size
- * @sp: connection
+ * @ex: properties of the connection
  * @bytes: size; at least RPCRDMA2_INLINE_DEFAULT
  *
  * A smaller size has been granted, and the peer keeps to it. A larger size is
@@ -356,16 +356,15 @@ void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
  *
  * Context: svc thread, under XPT_BUSY.
  */
-void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes)
+void svc2_receives_resize(struct rpcrdma2_exchange *ex, u32 bytes)
 {
-	u32 own;
+	struct svc2_xprt *sp = container_of(ex, struct svc2_xprt, sp_ex);
 
 	sp->sp_recv_requested = min_t(u32, bytes, RPCRDMA2_INLINE_MAX);
 	if (bytes > READ_ONCE(sp->sp_recv_size)) {
 		/* no Receive has fewer pages */
-		own = min_t(u32, PAGE_ALIGN(sp->sp_recv_size),
-			    svc2_sizes_target(sp));
-		WRITE_ONCE(sp->sp_recv_size, max(own, sp->sp_recv_size));
+		if (svc2_sizes_target(sp) > sp->sp_recv_size)
+			WRITE_ONCE(sp->sp_recv_size, PAGE_ALIGN(sp->sp_recv_size));
 		svc2_sizes_raise_receives(sp);
 		return;
 	}

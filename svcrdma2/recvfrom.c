@@ -481,11 +481,6 @@ static void svc2_props_changed(struct rpcrdma2_exchange *ex)
 	WRITE_ONCE(sp->sp_props_busy, rpcrdma2_exchange_busy(ex));
 }
 
-static void svc2_props_resize(struct rpcrdma2_exchange *ex, u32 bytes)
-{
-	svc2_receives_resize(container_of(ex, struct svc2_xprt, sp_ex), bytes);
-}
-
 static void svc2_props_count(enum rpcrdma2_props_counter which, u32 n)
 {
 	this_cpu_add(svc2_counters[SVC2_C_connprops + which], n);
@@ -494,7 +489,7 @@ static void svc2_props_count(enum rpcrdma2_props_counter which, u32 n)
 const struct rpcrdma2_props_ops svc2_props_ops = {
 	.send		= svc2_props_send,
 	.changed	= svc2_props_changed,
-	.resize		= svc2_props_resize,
+	.resize		= svc2_receives_resize,
 	.count		= svc2_props_count,
 	.confirms	= true,
 };

@@ -851,7 +851,7 @@ void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted);
 void svc2_bound_sends(struct svc2_xprt *sp, u32 vers);
 void svc2_sizes_update(struct svc2_xprt *sp);
-void svc2_receives_resize(struct svc2_xprt *sp, u32 bytes);
+void svc2_receives_resize(struct rpcrdma2_exchange *ex, u32 bytes);
 void svc2_sizes_set(void);
 
 /* backchannel.c */

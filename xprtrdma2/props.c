@@ -181,8 +181,7 @@ static void xprt2_props_resize(struct rpcrdma2_exchange *ex, u32 bytes)
 		rpcrdma2_rpool_resize(&ep->ep_xp->xp_rpool,
 				      round_up(bytes, PAGE_SIZE));
 	} else if (most > own) {
-		WRITE_ONCE(ep->ep_recv_size, min_t(u32, round_up(own, PAGE_SIZE),
-						   round_up(most, PAGE_SIZE)));
+		WRITE_ONCE(ep->ep_recv_size, round_up(own, PAGE_SIZE));
 		xprt2_receives_grow(ep, most);
 	}
 }
