@@ -699,9 +699,7 @@ bool rpcrdma2_exchange_malformed(struct rpcrdma2_exchange *ex,
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 
 	/* the header of an option is malformed too when its body is cut short */
-	if (!msg->mg_verdict || h->h_vers != RPCRDMA2_VERS_TWO ||
-	    (h->h_proc != RDMA2_RESPROP && h->h_proc != RDMA2_OPTIONAL) ||
-	    h->h_opttype != RDMA2_OPT_RESPROP ||
+	if (!msg->mg_verdict || h->h_opttype != RDMA2_OPT_RESPROP ||
 	    !rpcrdma2_exchange_awaits(ex, h->h_xid))
 		return false;
 	rpcrdma2_exchange_fail(ex, h->h_xid);

@@ -179,11 +179,6 @@ static struct backchannel *svc2_bc_from_xprt(struct rpc_xprt *xprt)
 	return container_of(xprt, struct backchannel, bc_xprt);
 }
 
-static struct backchannel *svc2_bc_of(const struct svc2_callback *sc)
-{
-	return svc2_bc_from_xprt(sc->sc_rqst->rq_xprt);
-}
-
 /*
  * A task that has not gone to sleep yet loses its status when it does; then
  * ->wait_for_reply_request finds sc_failed.
@@ -286,7 +281,8 @@ static void svc2_callback_answered(struct svc2_callback *sc)
 		svc2_callback_end(sc);
 		return;
 	}
-	queue_delayed_work(svc2_wq, &svc2_bc_of(sc)->bc_watch,
+	queue_delayed_work(svc2_wq,
+			   &svc2_bc_from_xprt(sc->sc_rqst->rq_xprt)->bc_watch,
 			   SVC2_REVOKE_TIMEOUT);
 	if (svc2_callback_take_invs(sc) ||
 	    rpcrdma2_fence(&sp->sp_conn, &sc->sc_exposed))

@@ -91,8 +91,7 @@ enum svc2_answer {
 };
 
 /*
- * Judges an answer to a callback of version @vers, 0 before it is posted: then
- * it has no answer, even if a peer guesses its xid. Only an ERR_VERS may come
+ * Judges an answer to a callback of version @vers. Only an ERR_VERS may come
  * in another version (S35, S36). No error leads to a retry: the upper layer
  * repeats its Calls (2.4). A Reply must not report more bytes in chunks than
  * the callback offers, @write_max and @reply_max, nor more bytes than the upper
@@ -108,8 +107,6 @@ svc2_judge_answer(const struct rpcrdma2_msg *msg, u32 vers, u32 room,
 	bool nomsg = h->h_proc == RDMA2_NOMSG;
 	u32 written, came = msg->mg_paylen;
 
-	if (!vers)
-		return SVC2_ANSWER_DROP;
 	if (h->h_vers != vers &&
 	    !(rpcrdma2_msg_is_error(msg) &&
 	      h->h_error.er_code == RDMA2_ERR_VERS))

@@ -466,7 +466,8 @@ void rpcrdma2_exchange_answer(struct rpcrdma2_exchange *ex,
 /**
  * rpcrdma2_exchange_malformed - handle a malformed message that is an answer
  * @ex: properties
- * @msg: message; a RESPROP counts as a rejection of all requested values (S11)
+ * @msg: RESPROP, or an option that is an answer. A malformed RESPROP counts as a
+ *	rejection of all requested values (S11)
  *
  * Return: true if it answers the REQPROP of this end.
  */
