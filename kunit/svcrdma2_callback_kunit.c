@@ -40,8 +40,26 @@ static unsigned int looks;
 #undef queue_delayed_work
 #define queue_delayed_work(wq, work, delay)	((void)(work), looks++)
 
-/* An answer of these test cases has no Receive. */
-#define svc2_msg_put(sp, msg)	((void)(msg))
+/*
+ * An answer of these test cases has no Receive. Whether it was put back, and whether a credit
+ * came back before
+ */
+static bool put_back, too_early;
+#define svc2_msg_put(sp, msg)		put_answer(msg)
+#define svc2_discard_reply(sp, msg)	put_answer(msg)
+static int put_answer(struct svc2_msg *answer)
+{
+	put_back = true;
+	return 0;
+}
+
+#define rpcrdma2_window_raised(xprt)	return_credit()
+#define xprt_complete_rqst(task, copied)	return_credit()
+#define rpcrdma2_wake_with(task, status)	return_credit()
+static void return_credit(void)
+{
+	too_early |= !put_back;
+}
 
 /* Whether a Call gets a credit, and a connection that ends while a Call finds none */
 static bool credit;
@@ -405,18 +423,58 @@ static void b05_answered_before_sent_again(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, answer);
 	answer->sm_msg.mg_hdr.h_vers = RPCRDMA2_VERS_TWO;
+	f->sp.sp_xprt.xpt_bc_xprt = &f->bc->bc_xprt;
 	de->rqst.rq_buffer = de->sc->sc_data;
 	found = &de->rqst;
-	KUNIT_EXPECT_NULL(test, svc2_bc_claim_callback(&f->sp, &f->bc->bc_xprt, answer));
+	svc2_take_answer(&f->sp, answer);
 	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, CALLS - 1);
 	KUNIT_EXPECT_NULL(test, svc2_bc_find_posted(&f->sp, &f->bc->bc_xprt, 0));
 	/* The Call cannot be sent again, because it is too long now. */
 	de->sc->sc_vers = RPCRDMA2_VERS_TWO;
 	de->sc->sc_failed = true;
 	answer->sm_msg.mg_hdr.h_xid = 1;
-	KUNIT_EXPECT_NULL(test, svc2_bc_claim_callback(&f->sp, &f->bc->bc_xprt, answer));
+	svc2_take_answer(&f->sp, answer);
 	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, CALLS - 2);
 	found = NULL;
+}
+
+/*
+ * R6: the Receive of an answer is posted again before the credit of its Call comes back, with a
+ * Reply, with an error, and late.
+ */
+static void r6_receive_before_credit(struct kunit *test)
+{
+	static struct svc2_msg answer;
+	struct fixture *f = test->priv;
+	struct call *de = &f->calls[0];
+	struct rpc_task task = {};
+	unsigned int i;
+
+	de->rqst.rq_task = &task;
+	for (i = SVC2_ANSWER_FAIL; i <= SVC2_ANSWER_REPLY; i++) {
+		de->sc->sc_verdict = i;
+		de->sc->sc_answer = &answer;
+		list_add(&de->sc->sc_answered, &f->bc->bc_answered);
+		xprt_pin_rqst(&de->rqst);
+		put_back = false;
+		too_early = false;
+		svc2_callback_unpin(de->sc, 0, true);
+		KUNIT_EXPECT_TRUE(test, put_back);
+		KUNIT_EXPECT_FALSE(test, too_early);
+	}
+
+	f->sp.sp_xprt.xpt_bc_xprt = &f->bc->bc_xprt;
+	f->sp.sp_backward_limit = CALLS;
+	f->sp.sp_backward_grant = CALLS;
+	f->sp.sp_naborted = 1;
+	f->bc->bc_posted[0].ps_aborted = true;
+	put_back = false;
+	svc2_take_answer(&f->sp, &answer);
+	KUNIT_EXPECT_TRUE(test, put_back);
+	KUNIT_EXPECT_FALSE(test, too_early);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, CALLS - 1);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_naborted, 0);
+	KUNIT_EXPECT_EQ(test, f->bc->bc_xprt.cwnd, CALLS << RPC_CWNDSHIFT);
 }
 
 /*
@@ -464,6 +522,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE(r8_sent_again),
 	KUNIT_CASE(r8_built_again),
 	KUNIT_CASE(b05_answered_before_sent_again),
+	KUNIT_CASE(r6_receive_before_credit),
 	KUNIT_CASE(too_long),
 	KUNIT_CASE(c009_silent_peer),
 	KUNIT_CASE(c009_slow_peer),

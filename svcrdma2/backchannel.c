@@ -194,9 +194,9 @@ static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 {
 	struct rpc_rqst *rqst = sc->sc_rqst;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct svc2_msg *answer = sc->sc_answer;
 	struct svc2_xprt *sp = sc->sc_sp;
 
+	svc2_msg_put(sp, sc->sc_answer);	/* R6 */
 	spin_lock(&xprt->queue_lock);
 	sc->sc_answer = NULL;
 	list_del(&sc->sc_answered);
@@ -216,7 +216,6 @@ static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 	}
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
-	svc2_msg_put(sp, answer);
 }
 
 /* Ends a pinned, answered callback without regions. Svc thread, send CQ */
@@ -446,25 +445,32 @@ static bool svc2_bc_note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	return true;
 }
 
-/* The peer has answered the callback, or never received it. */
-static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+/*
+ * The peer has answered the callback, or never received it. Return: true for an
+ * aborted one, whose credit svc2_bc_return_credit() returns.
+ */
+static bool svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 				  u32 xid)
 {
 	struct svc2_bc_posted *ps;
-	bool gone;
+	bool aborted;
 
-	spin_lock(&xprt->transport_lock);
+	guard(spinlock)(&xprt->transport_lock);
 	ps = svc2_bc_find_posted(sp, xprt, xid);
-	gone = ps && ps->ps_aborted;
-	if (ps)
-		*ps = svc2_bc_from_xprt(xprt)->bc_posted[--sp->sp_nposted];
-	if (gone) {
+	if (!ps)
+		return false;
+	aborted = ps->ps_aborted;
+	*ps = svc2_bc_from_xprt(xprt)->bc_posted[--sp->sp_nposted];
+	return aborted;
+}
+
+static void svc2_bc_return_credit(struct svc2_xprt *sp, struct rpc_xprt *xprt)
+{
+	scoped_guard(spinlock, &xprt->transport_lock) {
 		sp->sp_naborted--;
 		svc2_bc_set_window_locked(sp, xprt);
 	}
-	spin_unlock(&xprt->transport_lock);
-	if (gone)
-		rpcrdma2_window_raised(xprt);
+	rpcrdma2_window_raised(xprt);
 }
 
 /*
@@ -593,6 +599,7 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		first = svc2_bc_note_posted(sp, rqst->rq_xprt, h->h_xid, sc);
 		/* the callback may be too long now: it is built again */
 		ret = svc2_tx_post(sp, tx, 0, NULL) ? -ENOBUFS : 0;
+		/* not aborted: its task is here */
 		if (ret && first)
 			svc2_bc_forget_posted(sp, rqst->rq_xprt, h->h_xid);
 		if (ret && svc2_bc_withdraw(sc))
@@ -789,11 +796,13 @@ static void svc2_bc_make_receives(struct svc2_xprt *sp,
 
 /*
  * Two threads can hold answers to one callback. The first claims the callback,
- * and pins it. Return: the callback; or NULL when the answer matches none.
+ * and pins it. @credit: whether the answer returns the credit of an aborted
+ * callback. Return: the callback; or NULL when the answer matches none.
  */
 static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 						    struct rpc_xprt *xprt,
-						    struct svc2_msg *answer)
+						    struct svc2_msg *answer,
+						    bool *credit)
 {
 	struct rpcrdma2_msg *msg = &answer->sm_msg;
 	struct svc2_callback *sc;
@@ -804,7 +813,7 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(msg->mg_hdr.h_xid));
 	if (!rqst) {
 		svc2_bc_late_reply(sp, xprt, msg);
-		svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+		*credit = svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
 		return NULL;
 	}
 	sc = svc2_callback_of(rqst);
@@ -814,7 +823,7 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 	vers = smp_load_acquire(&sc->sc_vers);
 	if (sc->sc_failed || !vers) {
 		/* the peer has had an earlier copy, and returns its credit */
-		svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+		*credit = svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
 		return NULL;
 	}
 	sc->sc_verdict = svc2_judge_answer(msg, vers, rqst->rq_rcv_buf.buflen,
@@ -823,7 +832,7 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 		return NULL;
 	if (!msg->mg_verdict)
 		svc2_bc_take_grant(sp, xprt, &msg->mg_hdr);
-	svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+	*credit = svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
 	if (unlikely(READ_ONCE(sp->sp_silent)))
 		WRITE_ONCE(sp->sp_silent, false);
 	sc->sc_answer = answer;
@@ -863,19 +872,24 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
  */
 int svc2_take_answer(struct svc2_xprt *sp, struct svc2_msg *answer)
 {
-	struct svc2_callback *sc;
+	struct svc2_callback *sc = NULL;
 	struct rpc_xprt *xprt;
+	bool credit = false;
 
 	/* pairs with svc2_bc_setup(): the transport is complete or absent */
 	xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
-	if (xprt)
+	if (xprt) {
 		svc2_bc_make_receives(sp, xprt);
-	sc = xprt ? svc2_bc_claim_callback(sp, xprt, answer) : NULL;
-	if (!sc) {
-		svc2_check_handle(sp, &answer->sm_msg);
-		return svc2_discard_reply(sp, answer);
+		sc = svc2_bc_claim_callback(sp, xprt, answer, &credit);
 	}
-	svc2_callback_answered(sc);
+	if (sc) {
+		svc2_callback_answered(sc);
+	} else {
+		svc2_check_handle(sp, &answer->sm_msg);
+		svc2_discard_reply(sp, answer);	/* R6 */
+	}
+	if (credit)
+		svc2_bc_return_credit(sp, xprt);
 	return 0;
 }
 

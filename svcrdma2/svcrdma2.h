@@ -62,7 +62,8 @@
  *	grant is lowered before the Reply leaves. The grant is written into each
  *	header at the post, under sq_lock, so that a lowered grant is never
  *	followed by its old value. Receives for the answers to callbacks are
- *	posted before the first of these callbacks is made.
+ *	posted before the first of these callbacks is made, and that of an
+ *	answer is put back before the callback's credit returns.
  *   R7 The cm_id is destroyed last. Until then the device cannot go away.
  *   R8 No callback ends while one of its memory regions is live: sc_exposed is
  *	empty in svc2_callback_end() (asserted there), and when svc2_bc_free()
