@@ -81,6 +81,13 @@ static long slept;
 #define rpc_sleep_on_timeout(queue, task, action, until)	\
 	(woken = (action), slept = (long)((until) - jiffies))
 
+/* The result of the offer of chunks, and the send context of the Call */
+static int offered;
+static struct svc2_tx *context;
+#define rpcrdma2_offer(...)		(offered)
+#define svc2_tx_try_get(sp, sc)		(context)
+#define svc2_tx_put(sp, tx)		((void)(tx))
+
 /* The result of the Receives that a backchannel needs */
 static int filled;
 #define svc2_grant_fill(sp, limit)	grant_fill(sp, limit)
@@ -345,6 +352,36 @@ static void b05_lost_before_sleep(struct kunit *test)
 	svc2_bc_destroy(rqst->rq_xprt);
 }
 
+/*
+ * A Call that found too few regions is sent again at once, if regions have come back before its
+ * task sleeps.
+ */
+static void regions_back_before_sleep(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpc_rqst *rqst = &f->calls[0].rqst;
+
+	filled = 0;
+	rqst->rq_xprt = set_up(f);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
+	context = kunit_kzalloc(test, sizeof(*context), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, context);
+	rqst->rq_buffer = f->calls[0].sc->sc_data;
+	INIT_LIST_HEAD(&f->calls[0].sc->sc_exposed.em_regions);
+	rpcrdma2_regions_init(&f->sp.sp_conn);
+	f->sp.sp_backward_after = jiffies;
+	credit = true;
+	offered = -EAGAIN;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EAGAIN);
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &rqst->rq_xprt->state));
+	f->sp.sp_conn.co_regions.rg_needed = 1;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EAGAIN);
+	KUNIT_EXPECT_TRUE(test, test_bit(XPRT_WRITE_SPACE, &rqst->rq_xprt->state));
+	offered = 0;
+	credit = false;
+	svc2_bc_destroy(rqst->rq_xprt);
+}
+
 /* R8: the memory of a Call whose Send was refused belongs to an answer that came nevertheless. */
 static void r8_refused_and_answered(struct kunit *test)
 {
@@ -518,6 +555,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE(lost_during_setup),
 	KUNIT_CASE(held_by_buffers),
 	KUNIT_CASE(b05_lost_before_sleep),
+	KUNIT_CASE(regions_back_before_sleep),
 	KUNIT_CASE(r8_refused_and_answered),
 	KUNIT_CASE(r8_sent_again),
 	KUNIT_CASE(r8_built_again),

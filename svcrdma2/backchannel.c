@@ -705,7 +705,7 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 
 	ret = svc2_bc_send_callback(sp, h, rqst);
 	trace_svc2_backward_call(sp, h, rqst->rq_snd_buf.len, ret);
-	if (ret == -EAGAIN && rpcrdma2_regions_awaited(&sp->sp_conn)) {
+	if (ret == -EAGAIN) {
 		svc2_count(mr_waits);
 		rpcrdma2_await_regions(&sp->sp_conn, xprt);
 		return svc2_bc_unless_gone(sp, xprt, -EAGAIN);
