@@ -331,6 +331,32 @@ static void held_by_buffers(struct kunit *test)
 	svc2_bc_destroy(rqst->rq_xprt);
 }
 
+/*
+ * A Call pauses after errors of the peer. On 32 bit, jiffies since the last one may exceed half of
+ * their range.
+ */
+static void pause_after_errors(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpc_rqst *rqst = &f->calls[0].rqst;
+
+	filled = 0;
+	rqst->rq_xprt = set_up(f);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
+	rqst->rq_buffer = f->calls[0].sc->sc_data;
+	INIT_LIST_HEAD(&f->calls[0].sc->sc_exposed.em_regions);
+	f->sp.sp_backward_failed = jiffies;
+	f->sp.sp_backward_errors = SVC2_BACKWARD_ERRORS;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EBADSLT);
+	f->sp.sp_backward_errors = SVC2_BACKWARD_ERRORS + SVC2_BACKWARD_PAUSE;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOBUFS);
+	f->sp.sp_backward_failed = jiffies - SVC2_BACKWARD_PAUSE * HZ / 4;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EBADSLT);
+	f->sp.sp_backward_failed = jiffies - ULONG_MAX / 2 - SVC2_BACKWARD_PAUSE * HZ;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EBADSLT);
+	svc2_bc_destroy(rqst->rq_xprt);
+}
+
 /* A Call does not sleep for a credit of a connection that ends meanwhile. */
 static void b05_lost_before_sleep(struct kunit *test)
 {
@@ -343,7 +369,6 @@ static void b05_lost_before_sleep(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
 	rqst->rq_buffer = sc->sc_data;
 	INIT_LIST_HEAD(&sc->sc_exposed.em_regions);
-	f->sp.sp_backward_after = jiffies;
 	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EBADSLT);
 	ending = &f->sp;
 	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOTCONN);
@@ -369,7 +394,6 @@ static void regions_back_before_sleep(struct kunit *test)
 	rqst->rq_buffer = f->calls[0].sc->sc_data;
 	INIT_LIST_HEAD(&f->calls[0].sc->sc_exposed.em_regions);
 	rpcrdma2_regions_init(&f->sp.sp_conn);
-	f->sp.sp_backward_after = jiffies;
 	credit = true;
 	offered = -EAGAIN;
 	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EAGAIN);
@@ -435,7 +459,6 @@ static void r8_built_again(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
 	rqst->rq_buffer = sc->sc_data;
 	INIT_LIST_HEAD(&sc->sc_exposed.em_regions);
-	f->sp.sp_backward_after = jiffies;
 	/* With no level of the peer the Call cannot be built. */
 	f->sp.sp_ex.ex_announced.pr_brs = RDMA2_BKREQSUP_NONE;
 	credit = true;
@@ -554,6 +577,7 @@ static void too_long(struct kunit *test)
 static struct kunit_case late_cases[] = {
 	KUNIT_CASE(lost_during_setup),
 	KUNIT_CASE(held_by_buffers),
+	KUNIT_CASE(pause_after_errors),
 	KUNIT_CASE(b05_lost_before_sleep),
 	KUNIT_CASE(regions_back_before_sleep),
 	KUNIT_CASE(r8_refused_and_answered),

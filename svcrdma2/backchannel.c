@@ -204,12 +204,13 @@ static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 	WRITE_ONCE(sc->sc_vers, 0);
 	if (ends && sc->sc_verdict == SVC2_ANSWER_REPLY) {
 		xprt_complete_rqst(rqst->rq_task, copied);
-		sp->sp_backward_errors = 0;
+		WRITE_ONCE(sp->sp_backward_errors, 0);
 		svc2_count(backward_replies);
 	} else if (ends) {
-		sp->sp_backward_errors++;
-		WRITE_ONCE(sp->sp_backward_after, jiffies + HZ / 4 *
-			   svc2_backward_pause(sp->sp_backward_errors));
+		WRITE_ONCE(sp->sp_backward_failed, jiffies);
+		/* pairs with svc2_bc_is_pausing() */
+		smp_store_release(&sp->sp_backward_errors,
+				  sp->sp_backward_errors + 1);
 		svc2_callback_fail_locked(sc);
 		xprt->stat.recvs++;
 		svc2_count(backward_errors);
@@ -672,6 +673,17 @@ static void svc2_callback_too_long(struct svc2_callback *sc)
 	svc2_bc_release_request(sc->sc_rqst->rq_task);
 }
 
+/* True during the pause for a peer that only returns errors */
+static bool svc2_bc_is_pausing(const struct svc2_xprt *sp)
+{
+	/* pairs with svc2_callback_unpin() */
+	u32 errors = smp_load_acquire(&sp->sp_backward_errors);
+	unsigned long failed = READ_ONCE(sp->sp_backward_failed);
+	u32 pause = svc2_backward_pause(errors);
+
+	return jiffies - failed < HZ / 4 * pause;
+}
+
 /*
  * A callback that cannot be sent now is retried after a quarter of a second,
  * until the service's timer ends it, or on a lost connection until that is
@@ -695,8 +707,7 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
 	/* Memory that the peer may still use is not offered twice. */
 	if (READ_ONCE(sc->sc_failed) || rpcrdma2_is_exposed(&sc->sc_exposed))
 		return 0;
-	/* pause for a peer that only returns errors */
-	if (time_before(jiffies, READ_ONCE(sp->sp_backward_after)))
+	if (svc2_bc_is_pausing(sp))
 		return -ENOBUFS;
 	if (!xprt_request_get_cong(xprt, rqst))
 		return svc2_bc_unless_gone(sp, xprt, -EBADSLT);

@@ -567,7 +567,7 @@ struct svc2_xprt {
 	bool			sp_silent;
 	/* consecutive ones that failed; under queue_lock of xpt_bc_xprt */
 	u32			sp_backward_errors;
-	unsigned long		sp_backward_after; /* jiffies, for the next */
+	unsigned long		sp_backward_failed; /* the last, in jiffies */
 
 	wait_queue_head_t	sp_waitq;	/* threads in semaphores */
 	struct svc2_sem	sp_sq_sem;		/* entries but the reserved */

@@ -299,7 +299,6 @@ static struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
 	rpcrdma2_regions_init(&sp->sp_conn);
 	init_waitqueue_head(&sp->sp_waitq);
-	sp->sp_backward_after = jiffies;
 	svc2_sem_init(&sp->sp_sq_sem, &sp->sp_conn.co_sq.sq_units,
 		      SVC2_C_sq_waits);
 	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
