@@ -175,9 +175,42 @@ static void r6_grant_of_the_post(struct kunit *test)
 	}
 }
 
+/*
+ * B-17: the credit of a Call comes back with its answer, but its send context when the device
+ * reports its Send, perhaps later. The next Calls, as many as the credits, have contexts, too.
+ */
+static void b17_answered_before_sent(struct kunit *test)
+{
+	struct svc2_tx *sent[SVC2_TX_RESERVE / 2], *next[ARRAY_SIZE(sent)];
+	static struct svc2_callback callback;
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, svc2_grant_fill(sp, 1), 0);
+	KUNIT_ASSERT_EQ(test, svc2_grant_fill(sp, ARRAY_SIZE(sent)), 0);
+	sp->sp_backward_max = ARRAY_SIZE(sent);
+	KUNIT_EXPECT_GE(test, svc2_sq_backward_wrs(sp),
+			(unsigned int)atomic_read(&sp->sp_backward_free));
+	for (i = 0; i < ARRAY_SIZE(sent); i++) {
+		sent[i] = svc2_tx_try_get(sp, &callback);
+		KUNIT_ASSERT_NOT_NULL(test, sent[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(next); i++) {
+		next[i] = svc2_tx_try_get(sp, &callback);
+		KUNIT_EXPECT_NOT_NULL(test, next[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(next); i++) {
+		svc2_tx_put(sp, sent[i]);
+		if (next[i])
+			svc2_tx_put(sp, next[i]);
+	}
+}
+
 static struct kunit_case credits_cases[] = {
 	KUNIT_CASE(r6_receives_before_the_grant),
 	KUNIT_CASE(r6_grant_of_the_post),
+	KUNIT_CASE(b17_answered_before_sent),
 	{}
 };
 

@@ -126,7 +126,9 @@ int svc2_grant_fill(struct svc2_xprt *sp, u32 limit)
 	/* the batch of a grant that was lowered just now may be larger */
 	rpcrdma2_rpool_batch(&sp->sp_conn, &sp->sp_rpool,
 			     rpcrdma2_recv_batch(sp->sp_grant));
-	atomic_add(limit - sp->sp_backward_limit, &sp->sp_backward_free);
+	atomic_add(svc2_backward_contexts(limit) -
+		   svc2_backward_contexts(sp->sp_backward_limit),
+		   &sp->sp_backward_free);
 	WRITE_ONCE(sp->sp_backward_limit, limit);
 	return 0;
 }

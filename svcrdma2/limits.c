@@ -1069,7 +1069,7 @@ unsigned int svc2_sq_backward_wrs(const struct svc2_xprt *sp)
 {
 	bool chunks = sp->sp_ex.ex_supported.pr_brs == RDMA2_BKREQSUP_GENL;
 
-	return 2 * sp->sp_backward_max +
+	return svc2_backward_contexts(sp->sp_backward_max) +
 	       (chunks ? 2 * svc2_sq_live_regions(sp) : 0);
 }
 

@@ -65,6 +65,16 @@ static inline u32 svc2_backward_window(u32 grant, u32 answers, u32 gone)
 	return most > gone ? most - gone : 0;
 }
 
+/*
+ * Number of send contexts, and of Send Queue entries, for the Sends of callbacks
+ * of which @most may be outstanding. The answer to a callback, which returns its
+ * credit, may come before the device reports its Send.
+ */
+static inline u32 svc2_backward_contexts(u32 most)
+{
+	return 2 * most;
+}
+
 enum {
 	/* consecutive errors without a pause */
 	SVC2_BACKWARD_ERRORS	= 16,

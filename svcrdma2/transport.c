@@ -589,7 +589,8 @@ static bool svc2_is_whole(const struct svc2_xprt *sp)
 {
 	return svc2_sem_is_whole(&sp->sp_mr_sem) &&
 	       svc2_sem_is_whole(&sp->sp_tx_sem) &&
-	       atomic_read(&sp->sp_backward_free) == (int)sp->sp_backward_limit &&
+	       atomic_read(&sp->sp_backward_free) ==
+		       (int)svc2_backward_contexts(sp->sp_backward_limit) &&
 	       sp->sp_nposted == sp->sp_naborted;
 }
 
