@@ -11,6 +11,17 @@
 #define _XPRTRDMA2_TRACE_H
 #define trace_xprt2_connect(...)	do { } while (0)
 
+/* Steps of a connect attempt: the address is resolved, the others have an error */
+static struct rdma_cm_id *created;
+static int step_error;
+static int resolve_addr(struct rdma_cm_id *id);
+#undef rdma_create_id
+#define rdma_create_id(net, handler, context, ps, type)	(created)
+#define rdma_resolve_addr(id, src, dst, timeout)	((void)(dst), resolve_addr(id))
+#define rdma_resolve_route(id, timeout)			(step_error)
+#define rdma_connect(id, param)				((void)(param), step_error)
+#define rdma_set_min_rnr_timer(id, timer)		((void)(id))
+
 #undef pr_fmt
 #include "../xprtrdma2/connect.c"
 
@@ -30,7 +41,12 @@ void xprt2_chunked_work(struct work_struct *work) { }
 void xprt2_end_version(struct xprt2_ep *ep) { }
 void xprt2_trial_lost(struct xprt2_ep *ep) { }
 int xprt2_negotiate(struct xprt2_ep *ep) { return 0; }
-u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp) { return 0; }
+u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
+{
+	ep->ep_recvs_posted = rpcrdma2_receives_needed(1, 0);
+	return credits;
+}
+
 void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		    const struct ib_wc *wc)
 {
@@ -243,6 +259,32 @@ static void out_of_reach(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(XPRT_CLOSE_WAIT, &f->xp.xp_xprt.state));
 }
 
+static int resolve_addr(struct rdma_cm_id *id)
+{
+	struct xprt2_ep *ep = id->context;
+
+	complete(&ep->ep_done);
+	return 0;
+}
+
+/* Only negotiation has the client connect again at once. */
+static void steps_wait(struct kunit *test)
+{
+	static const int errors[] = { -EAGAIN, -EINVAL };
+	struct endpoint *f;
+	unsigned int i;
+
+	f = endpoint_for_level(test, RDMA2_BKREQSUP_INLINE, roce, 0);
+	init_completion(&f->ep.ep_done);
+	f->id.context = &f->ep;
+	created = &f->id;
+	for (i = 0; i < ARRAY_SIZE(errors); i++) {
+		step_error = errors[i];
+		KUNIT_EXPECT_EQ(test, xprt2_ep_resolve(&f->ep), i ? errors[i] : -ENETDOWN);
+		KUNIT_EXPECT_EQ(test, xprt2_ep_reach(&f->ep), i ? errors[i] : -ENETDOWN);
+	}
+}
+
 static const struct error_case {
 	const char	*desc;
 	int		error;
@@ -253,6 +295,7 @@ static const struct error_case {
 	{ "negotiation needs another connection", -EAGAIN, 0 },
 	{ "the server refuses", -ECONNREFUSED, -ECONNREFUSED },
 	{ "no memory", -ENOMEM, -ENOMEM },
+	{ "no subnet manager", -ENETDOWN, -ENETDOWN },
 	{ "the device refuses a call", -EINVAL, -EINVAL },
 	{ "the device refuses access", -EACCES, -EACCES },
 };
@@ -274,6 +317,7 @@ static void logged_errors(struct kunit *test)
 static struct kunit_case connect_cases[] = {
 	KUNIT_CASE_PARAM(logged_errors, error_gen_params),
 	KUNIT_CASE(out_of_reach),
+	KUNIT_CASE(steps_wait),
 	KUNIT_CASE_PARAM(entries, level_gen_params),
 	KUNIT_CASE_PARAM(regions, level_gen_params),
 	KUNIT_CASE_PARAM(depth, level_gen_params),

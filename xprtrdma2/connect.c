@@ -250,6 +250,12 @@ static int xprt2_ep_await_step(struct xprt2_ep *ep, unsigned long timeout)
 	return status;
 }
 
+/* Only negotiation connects again at once: other errors wait for a delay. */
+static int xprt2_ep_again_later(int ret)
+{
+	return ret == -EAGAIN ? -ENETDOWN : ret;
+}
+
 static int xprt2_ep_resolve(struct xprt2_ep *ep)
 {
 	unsigned long timeout = msecs_to_jiffies(2 * XPRT2_RESOLVE_TIMEOUT);
@@ -266,10 +272,12 @@ static int xprt2_ep_resolve(struct xprt2_ep *ep)
 				XPRT2_RESOLVE_TIMEOUT);
 	if (ret == -ENODEV)
 		return -EPROTO;
-	return ret ?:
-	       xprt2_ep_await_step(ep, timeout) ?:
-	       rdma_resolve_route(id, XPRT2_RESOLVE_TIMEOUT) ?:
-	       xprt2_ep_await_step(ep, timeout);
+	/* -EAGAIN when the InfiniBand port knows no subnet manager */
+	ret = ret ?:
+	      xprt2_ep_await_step(ep, timeout) ?:
+	      rdma_resolve_route(id, XPRT2_RESOLVE_TIMEOUT) ?:
+	      xprt2_ep_await_step(ep, timeout);
+	return xprt2_ep_again_later(ret);
 }
 
 /*
@@ -418,6 +426,7 @@ static int xprt2_ep_reach(struct xprt2_ep *ep)
 		/* control messages of the peer cannot be counted (2.3) */
 		.rnr_retry_count	= 7,
 	};
+	int ret;
 
 	/* at least three before the server can send (S27) */
 	xprt2_post_receives(ep, 1, GFP_KERNEL);
@@ -427,8 +436,9 @@ static int xprt2_ep_reach(struct xprt2_ep *ep)
 	rpcrdma2_cm_encode(&private, &limits);
 	/* a server that finds no Receive retries soon, not after 0.6 s */
 	rdma_set_min_rnr_timer(ep->ep_conn.co_id, IB_RNR_TIMER_000_64);
-	return rdma_connect(ep->ep_conn.co_id, &param) ?:
-	       xprt2_ep_await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
+	ret = rdma_connect(ep->ep_conn.co_id, &param) ?:
+	      xprt2_ep_await_step(ep, ep->ep_xp->xp_xprt.connect_timeout);
+	return xprt2_ep_again_later(ret);
 }
 
 static int xprt2_ep_establish(struct xprt2_ep *ep)
