@@ -35,9 +35,6 @@ struct rpcrdma2_param xprt2_param_backward;
 void xprt2_backward_measure(struct xprt2_ep *ep) { }
 void xprt2_begin_properties(struct xprt2_ep *ep) { }
 void xprt2_begin_version(struct xprt2_ep *ep) { }
-void xprt2_chunked_flush(struct xprt2_ep *ep) { }
-void xprt2_chunked_room(struct xprt2_ep *ep) { }
-void xprt2_chunked_work(struct work_struct *work) { }
 void xprt2_end_version(struct xprt2_ep *ep) { }
 void xprt2_trial_lost(struct xprt2_ep *ep) { }
 int xprt2_negotiate(struct xprt2_ep *ep) { return 0; }

@@ -590,6 +590,7 @@ static void xprt2_bc_drop_call(struct rpc_rqst *rqst)
 {
 	atomic_dec(&rqst->rq_xprt->bc_slot_count);
 	xprt2_count(backward_unanswered);
+	xprt2_uncount_call(xprt2_rqst_to_req(rqst));
 	xprt2_bc_free_rqst(rqst);
 }
 
@@ -802,6 +803,7 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 
 	if (!ep || !xprt2_ep_is_ready(ep)) {
 		xprt2_count(backward_unanswered);
+		xprt2_uncount_call(req);
 		return 0;
 	}
 
@@ -837,16 +839,16 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 void xprt2_bc_free_rqst(struct rpc_rqst *rqst)
 {
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
-	const struct rpc_task *task = rqst->rq_task;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
 	/*
-	 * The task of the Reply may have been about to send a Call, the first
-	 * message of the RPC layer's queue, when the Call's task got a signal:
-	 * the RPC layer ends both. The server waits for the Reply.
+	 * The server waits for the Reply, and would never get its credit back.
+	 * The service drops Calls that are too short for it. Without memory
+	 * there is no task for the Reply. Such a task may have been about to
+	 * send a Call, the first message of the RPC layer's queue, when the
+	 * Call's task got a signal: the RPC layer ends both.
 	 */
-	if (unlikely(task && task->tk_status == -ERESTARTSYS) &&
-	    req->rq2_call_of) {
+	if (unlikely(req->rq2_call_of)) {
 		guard(mutex)(&xprt2_from_xprt(xprt)->xp_fence_mutex);
 		xprt2_count(backward_unanswered);
 		if (req->rq2_ep)	/* no Reply can be sent (S46) */

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls of a server that end without an answer: the server would wait for its credit, so the
+ * connection ends (S46).
+ *
+ * The suite sends nothing. Other files of the client come from xprtrdma2_wait_kunit.c and
+ * xprtrdma2_connect_kunit.c.
+ */
+#include <kunit/test.h>
+
+#include "../xprtrdma2/xprtrdma2.h"
+
+/* no trace events of a second module */
+#define _XPRTRDMA2_TRACE_H
+#define trace_xprt2_backward_call(...)		do { } while (0)
+#define trace_xprt2_backward_refuse(...)	do { } while (0)
+#define trace_xprt2_backward_reply(ep, xid, ret)	((void)(xid), (void)(ret))
+
+/* The request is not freed. */
+#define xprt2_req_put(req)	((void)(req))
+#define xprt_put(xprt)		((void)(xprt))
+
+#include "../xprtrdma2/backchannel.c"
+
+/* Stubs for the other files of the client */
+int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h, size_t len)
+{
+	return 0;
+}
+
+int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req, size_t hdrlen, u32 proc,
+			bool apart)
+{
+	return 0;
+}
+
+/**
+ * struct unanswered - a Call of the server
+ * @xp: transport
+ * @ep: endpoint that the Call came on
+ * @id: its identifier
+ * @req: request of the Call
+ * @task: task of its Reply
+ * @why: reason for the end of the connection
+ */
+struct unanswered {
+	struct xprt2_xprt	xp;
+	struct xprt2_ep		ep;
+	struct rdma_cm_id	id;
+	struct xprt2_req	req;
+	struct rpc_task		task;
+	enum rpcrdma2_loss	why;
+};
+
+static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
+{
+	container_of(co, struct unanswered, ep.ep_conn)->why = why;
+}
+
+static const struct rpcrdma2_conn_ops ops = { .lost = lost };
+
+static int unanswered_init(struct kunit *test)
+{
+	struct unanswered *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	test->priv = f;
+	rpcrdma2_conn_init(&f->ep.ep_conn, &ops);
+	f->ep.ep_conn.co_id = &f->id;
+	f->ep.ep_xp = &f->xp;
+	f->ep.ep_serial = 1;
+	f->ep.ep_calls = 1;
+	atomic_set(&f->ep.ep_state, XPRT2_EP_READY);
+	spin_lock_init(&f->xp.xp_req_lock);
+	mutex_init(&f->xp.xp_fence_mutex);
+	f->xp.xp_serial = 1;
+	f->req.rq2_slot.rq_xprt = &f->xp.xp_xprt;
+	f->req.rq2_ep = &f->ep;
+	KUNIT_ASSERT_TRUE(test, xprt2_count_call(&f->ep, &f->req));
+	return 0;
+}
+
+static u64 count_unanswered(void)
+{
+	unsigned int cpu;
+	u64 sum = 0;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(xprt2_counters, cpu)[XPRT2_C_backward_unanswered];
+	return sum;
+}
+
+/* The service drops the Call, or gets no task for the Reply. */
+static void s46_no_task(struct kunit *test)
+{
+	struct unanswered *f = test->priv;
+	u64 before = count_unanswered();
+
+	xprt2_bc_free_rqst(&f->req.rq2_slot);
+	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_REPLY);
+	KUNIT_EXPECT_EQ(test, count_unanswered() - before, 1);
+}
+
+/* The task ends, by a signal or otherwise, and the Reply is not sent. */
+static void s46_task_ends(struct kunit *test)
+{
+	static const int ends[] = { -ERESTARTSYS, -ETIMEDOUT, 0 };
+	struct unanswered *f = test->priv;
+	unsigned int i;
+
+	f->req.rq2_slot.rq_task = &f->task;
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		f->why = RPCRDMA2_LOSS_NONE;
+		atomic_set(&f->ep.ep_conn.co_lost, false);
+		f->task.tk_status = ends[i];
+		xprt2_bc_free_rqst(&f->req.rq2_slot);
+		KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_REPLY);
+	}
+}
+
+/* A retracted Call costs its service, which has ended, and not the connection. */
+static void retracted(struct kunit *test)
+{
+	struct unanswered *f = test->priv;
+	u64 before = count_unanswered();
+
+	atomic_set(&f->xp.xp_xprt.bc_slot_count, 1);
+	xprt2_bc_drop_call(&f->req.rq2_slot);
+	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_NONE);
+	KUNIT_EXPECT_EQ(test, f->xp.xp_calls, 0);
+	KUNIT_EXPECT_EQ(test, count_unanswered() - before, 1);
+}
+
+/* The connection was lost before the Reply, and there may be the next one. */
+static void lost_before(struct kunit *test)
+{
+	struct unanswered *f = test->priv;
+	u64 before = count_unanswered();
+
+	f->req.rq2_ep = NULL;
+	KUNIT_EXPECT_EQ(test, xprt2_send_backward(&f->req.rq2_slot), 0);
+	xprt2_bc_free_rqst(&f->req.rq2_slot);
+	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_NONE);
+	KUNIT_EXPECT_EQ(test, count_unanswered() - before, 1);
+}
+
+static void replied(struct kunit *test)
+{
+	struct unanswered *f = test->priv;
+	u64 before = count_unanswered();
+
+	f->xp.xp_backward_credits = 1;
+	f->ep.ep_vers = RPCRDMA2_VERS_TWO;
+	f->ep.ep_call_threshold = RPCRDMA2_INLINE_DEFAULT;
+	KUNIT_EXPECT_EQ(test, xprt2_send_backward(&f->req.rq2_slot), 0);
+	KUNIT_EXPECT_EQ(test, f->xp.xp_calls, 0);
+	xprt2_bc_free_rqst(&f->req.rq2_slot);
+	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_NONE);
+	KUNIT_EXPECT_EQ(test, count_unanswered() - before, 0);
+}
+
+static struct kunit_case unanswered_cases[] = {
+	KUNIT_CASE(s46_no_task),
+	KUNIT_CASE(s46_task_ends),
+	KUNIT_CASE(retracted),
+	KUNIT_CASE(lost_before),
+	KUNIT_CASE(replied),
+	{}
+};
+
+static struct kunit_suite unanswered_suite = {
+	.name		= "xprtrdma2_unanswered",
+	.init		= unanswered_init,
+	.test_cases	= unanswered_cases,
+};
+
+kunit_test_suite(unanswered_suite);
