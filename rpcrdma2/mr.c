@@ -61,10 +61,10 @@ static struct region *rpcrdma2_region_create(struct rpcrdma2_conn *co)
 	if (rpcrdma2_fault(mr))
 		return NULL;
 
-	re = kzalloc(sizeof(*re), GFP_KERNEL);
+	re = kzalloc(sizeof(*re), RPCRDMA2_GFP);
 	if (!re)
 		return NULL;
-	re->sg = kvmalloc_array(rg->rg_depth, sizeof(*re->sg), GFP_KERNEL);
+	re->sg = kvmalloc_array(rg->rg_depth, sizeof(*re->sg), RPCRDMA2_GFP);
 	if (!re->sg)
 		goto out_free;
 	sg_init_table(re->sg, rg->rg_depth);

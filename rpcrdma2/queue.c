@@ -407,8 +407,7 @@ static void rpcrdma2_recv_fit_reposted(struct rpcrdma2_recv *rv)
 		n = rpcrdma2_recv_num_pages(rp);
 		rpcrdma2_rpool_note_pages(rv, min(had, n));
 	}
-	if (!rpcrdma2_recv_resize(rv, had, n,
-				  GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN))
+	if (!rpcrdma2_recv_resize(rv, had, n, RPCRDMA2_GFP))
 		n = had;
 	guard(spinlock)(&rp->rp_lock);
 	rpcrdma2_rpool_note_pages(rv, n);

@@ -333,8 +333,7 @@ static void svc2_spares_hold(struct svc_rqst *rqstp, struct svc2_msg *call)
 	if (likely(!n))
 		return;
 	if (n > ARRAY_SIZE(call->sm_few))
-		spares = kmalloc_array(n, sizeof(*spares), GFP_KERNEL |
-				       __GFP_NORETRY | __GFP_NOWARN);
+		spares = kmalloc_array(n, sizeof(*spares), RPCRDMA2_GFP);
 	if (!spares)
 		return;
 	for (i = 0; i < n; i++) {

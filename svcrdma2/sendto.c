@@ -386,9 +386,7 @@ static int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 len,
 	while (unlikely(tx->tx_nbufs < pages)) {
 		if (!atomic_add_unless(&sp->sp_tx_pages, 1, SVC2_TX_EXTRA_PAGES))
 			return -ENOMEM;
-		if (!svc2_tx_add_page(sp, tx,
-				      GFP_KERNEL | __GFP_NORETRY |
-					      __GFP_NOWARN)) {
+		if (!svc2_tx_add_page(sp, tx, RPCRDMA2_GFP)) {
 			atomic_dec(&sp->sp_tx_pages);
 			return -ENOMEM;
 		}

@@ -262,11 +262,11 @@ static int xprt2_chunked_get_pages(struct xprt2_chunked *ch)
 	unsigned int n = PFN_UP(ch->ch_length);
 
 	if (!ch->ch_pages)
-		ch->ch_pages = kcalloc(n, sizeof(*ch->ch_pages), GFP_KERNEL);
+		ch->ch_pages = kcalloc(n, sizeof(*ch->ch_pages), RPCRDMA2_GFP);
 	if (!ch->ch_pages)
 		return -ENOMEM;
 	for (; ch->ch_npages < n; ch->ch_npages++) {
-		ch->ch_pages[ch->ch_npages] = alloc_page(GFP_KERNEL);
+		ch->ch_pages[ch->ch_npages] = alloc_page(RPCRDMA2_GFP);
 		if (!ch->ch_pages[ch->ch_npages])
 			return -ENOMEM;
 	}

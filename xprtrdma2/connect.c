@@ -429,7 +429,7 @@ static int xprt2_ep_reach(struct xprt2_ep *ep)
 	int ret;
 
 	/* at least three before the server can send (S27) */
-	xprt2_post_receives(ep, 1, GFP_KERNEL);
+	xprt2_post_receives(ep, 1, RPCRDMA2_GFP);
 	if (ep->ep_recvs_posted < rpcrdma2_receives_needed(1, 0))
 		return rpcrdma2_conn_is_lost(&ep->ep_conn) ? -ENOTCONN : -ENOMEM;
 
@@ -462,7 +462,7 @@ static struct xprt2_ep *xprt2_ep_alloc(struct xprt2_xprt *xp)
 {
 	struct xprt2_ep *ep;
 
-	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
+	ep = kzalloc(sizeof(*ep), RPCRDMA2_GFP);
 	if (!ep)
 		return NULL;
 	rpcrdma2_conn_init(&ep->ep_conn, &xprt2_conn_ops);

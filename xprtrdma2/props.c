@@ -261,7 +261,7 @@ int xprt2_send_connprop(struct xprt2_ep *ep)
 		xprt2_props_changed(&ep->ep_ex);
 	}
 	own.pm_xid = ep->ep_connprop_xid;
-	return xprt2_props_post(ep, &own, false, GFP_KERNEL);
+	return xprt2_props_post(ep, &own, false, RPCRDMA2_GFP);
 }
 
 /**

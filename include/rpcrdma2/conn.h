@@ -11,6 +11,7 @@
 
 #include <linux/atomic.h>
 #include <linux/dma-direction.h>
+#include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mm.h>
@@ -37,6 +38,13 @@
 
 struct rpcrdma2_conn;
 struct rpcrdma2_recv;
+
+/*
+ * For memory without which the caller goes on, or tries again later. The end of
+ * a connection may wait for the caller: if that waited for memory, the kernel
+ * could not write to a swap file on the server, and no memory would be freed.
+ */
+#define RPCRDMA2_GFP	(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN)
 
 /*
  * The Send Queue of a connection, with an exact count of its entries.
