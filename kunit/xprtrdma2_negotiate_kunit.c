@@ -41,14 +41,17 @@ static void first(struct kunit *test)
 			c->want);
 }
 
-/* S34: the client probes again after an hour, but not for an RPC that has waited already */
+/*
+ * S34: the client probes again after an hour, or after weeks, but not for an RPC that has waited
+ * already
+ */
 static void probes_again(struct kunit *test)
 {
-	unsigned long since[] = { 0, 5, -1UL, -3600UL * HZ, -1800UL * HZ };
+	u64 since[] = { 0, 5, -1UL, -3600UL * HZ, -1800UL * HZ, 1ULL << 32 };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(since); i++) {
-		unsigned long due = since[i] + 3600 * HZ;
+		u64 due = since[i] + 3600 * HZ;
 
 		KUNIT_EXPECT_FALSE(test, xprt2_probe_is_due(since[i], since[i],
 							    false));
@@ -56,6 +59,10 @@ static void probes_again(struct kunit *test)
 							    false));
 		KUNIT_EXPECT_TRUE(test, xprt2_probe_is_due(since[i], due, false));
 		KUNIT_EXPECT_TRUE(test, xprt2_probe_is_due(since[i], due + HZ,
+							   false));
+		KUNIT_EXPECT_TRUE(test, xprt2_probe_is_due(since[i], due + (1ULL << 31),
+							   false));
+		KUNIT_EXPECT_TRUE(test, xprt2_probe_is_due(since[i], since[i] + (1ULL << 32),
 							   false));
 		KUNIT_EXPECT_FALSE(test, xprt2_probe_is_due(since[i], due, true));
 		KUNIT_EXPECT_FALSE(test, xprt2_probe_is_due(since[i], due + HZ,
@@ -70,19 +77,19 @@ static void probes_again(struct kunit *test)
  */
 static void s34_note_expiry(struct kunit *test)
 {
-	unsigned long noted[] = { 0, 5, -1UL, -210UL * HZ, -90UL * HZ };
+	u64 noted[] = { 0, 5, -1UL, -210UL * HZ, -90UL * HZ, 1ULL << 32 };
 	unsigned long delay = xprt2_connect_delay(XPRT2_PAST_FAILED, 60UL * HZ,
 						  0, U32_MAX);
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(noted); i++) {
-		unsigned long end = xprt2_note_end(XPRT2_A_ERR_VERS, noted[i]);
-		unsigned long mute = xprt2_note_end(XPRT2_A_LOST, noted[i]);
+		u64 end = xprt2_note_end(XPRT2_A_ERR_VERS, noted[i]);
+		u64 mute = xprt2_note_end(XPRT2_A_LOST, noted[i]);
 
-		KUNIT_EXPECT_TRUE(test, time_before(noted[i] + delay, end));
-		KUNIT_EXPECT_TRUE(test, time_before(noted[i] + 3 * delay, mute));
+		KUNIT_EXPECT_TRUE(test, time_before64(noted[i] + delay, end));
+		KUNIT_EXPECT_TRUE(test, time_before64(noted[i] + 3 * delay, mute));
 		/* Another server may run by then. */
-		KUNIT_EXPECT_FALSE(test, time_before(noted[i] + 4 * delay, mute));
+		KUNIT_EXPECT_FALSE(test, time_before64(noted[i] + 4 * delay, mute));
 		KUNIT_EXPECT_EQ(test, end, noted[i] + 90 * HZ);
 		KUNIT_EXPECT_EQ(test, mute, noted[i] + 210 * HZ);
 		KUNIT_EXPECT_EQ(test, mute, xprt2_note_end(XPRT2_A_SILENCE, noted[i]));

@@ -264,8 +264,14 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 	       XPRT2_SETTLED : XPRT2_PROBE;
 }
 
-/* When the result of a connection expires, in jiffies (S34) */
-static inline unsigned long xprt2_note_end(enum xprt2_answer answer, unsigned long now)
+/*
+ * Times that may be days old have 64 bits, from get_jiffies_64(). On 32 bit one
+ * in jiffies lies in the future when half of their range is over, 25 days or
+ * more.
+ */
+
+/* When the result of a connection expires (S34) */
+static inline u64 xprt2_note_end(enum xprt2_answer answer, u64 now)
 {
 	bool silent = answer == XPRT2_A_SILENCE || answer == XPRT2_A_LOST;
 
@@ -276,10 +282,9 @@ static inline unsigned long xprt2_note_end(enum xprt2_answer answer, unsigned lo
  * Servers are upgraded, so a version 1 server is probed again, unless RPCs that
  * have lost their connection (@busy) would have to wait for that as well (S34).
  */
-static inline bool xprt2_probe_is_due(unsigned long since, unsigned long now,
-				      bool busy)
+static inline bool xprt2_probe_is_due(u64 since, u64 now, bool busy)
 {
-	return !busy && !time_before(now, since + XPRT2_MEMORY_TIME);
+	return !busy && !time_before64(now, since + XPRT2_MEMORY_TIME);
 }
 
 /*

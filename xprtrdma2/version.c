@@ -121,7 +121,7 @@ struct known_server {
 	u64			ks_net;		/* cookie of its namespace */
 	struct sockaddr_storage	ks_addr;	/* address and port */
 	const char		*ks_why;	/* reason for version 1 */
-	unsigned long		ks_since;	/* last probe, in jiffies */
+	u64			ks_since;	/* last probe, get_jiffies_64() */
 	bool			ks_proved;	/* good Reply since then */
 };
 
@@ -175,10 +175,10 @@ static const char *xprt2_version_known(const struct rpc_xprt *xprt, bool busy,
 	if (!ks)
 		return NULL;
 	list_move(&ks->ks_list, &known_servers);
-	*expired = xprt2_probe_is_due(ks->ks_since, jiffies, busy);
+	*expired = xprt2_probe_is_due(ks->ks_since, get_jiffies_64(), busy);
 	if (!*expired)
 		return ks->ks_why;
-	ks->ks_since = jiffies;
+	ks->ks_since = get_jiffies_64();
 	ks->ks_proved = false;
 	return NULL;
 }
@@ -203,7 +203,7 @@ static bool xprt2_version_remember(const struct rpc_xprt *xprt, const char *why)
 								ks_list));
 		ks->ks_net = xprt->xprt_net->net_cookie;
 		ks->ks_addr = xprt->addr;
-		ks->ks_since = jiffies;
+		ks->ks_since = get_jiffies_64();
 		list_add(&ks->ks_list, &known_servers);
 		known_count++;
 	}
@@ -250,7 +250,7 @@ static void xprt2_version_settle_v1(struct xprt2_ep *ep)
 static void xprt2_version_note(struct xprt2_xprt *xp, enum xprt2_answer answer,
 			       bool plain)
 {
-	WRITE_ONCE(xp->xp_note_end, xprt2_note_end(answer, jiffies));
+	WRITE_ONCE(xp->xp_note_end, xprt2_note_end(answer, get_jiffies_64()));
 	if (plain)
 		WRITE_ONCE(xp->xp_plain, true);
 	else
@@ -455,7 +455,7 @@ void xprt2_begin_version(struct xprt2_ep *ep)
 	const char *why;
 	bool plain;
 
-	if (!time_before(jiffies, READ_ONCE(xp->xp_note_end)))
+	if (!time_before64(get_jiffies_64(), READ_ONCE(xp->xp_note_end)))
 		xprt2_drop_notes(xp);
 	why = READ_ONCE(xp->xp_fallback);
 	plain = READ_ONCE(xp->xp_plain);
@@ -503,22 +503,22 @@ void xprt2_end_version(struct xprt2_ep *ep)
 	guard(spinlock)(&known_lock);
 	ks = xprt2_find_known_locked(xprt);
 	if (ks)		/* the next transport that is not busy probes it */
-		ks->ks_since = jiffies - XPRT2_MEMORY_TIME;
+		ks->ks_since = get_jiffies_64() - XPRT2_MEMORY_TIME;
 }
 
 /* Count a probe that is over, and drop the notes of the last connection. */
 static void xprt2_version_count_probe(struct xprt2_ep *ep)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
+	u64 now = get_jiffies_64();
 
 	xprt2_drop_notes(xp);
-	if (xprt2_probe_is_due(xp->xp_probed, jiffies, false))
+	if (xprt2_probe_is_due(xp->xp_probed, now, false))
 		xp->xp_probes = 0;
 	if (!xp->xp_probes++)
-		xp->xp_probed = jiffies;
+		xp->xp_probed = now;
 	ep->ep_nego.ng_probes = xp->xp_probes;
-	ep->ep_nego.ng_outlasted = time_after_eq(jiffies, xp->xp_probed +
-						 XPRT2_OUTAGE);
+	ep->ep_nego.ng_outlasted = now - xp->xp_probed >= XPRT2_OUTAGE;
 }
 
 /**

@@ -589,12 +589,12 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_logged: last error that was logged since the last connection. Connect
  * @xp_probes: connections spent on probing since a version was settled or
  *	tried, within XPRT2_MEMORY_TIME. Connect
- * @xp_probed: when the first of them was over, in jiffies. Connect
+ * @xp_probed: when the first of them was over, get_jiffies_64(). Connect
  * @xp_busy: RPCs wait since the last connection ended. Connect
  * @xp_plain: the next probe has no experimental properties
  * @xp_fallback: answer because of which the next connection uses version 1,
  *	or NULL
- * @xp_note_end: when these two expire, in jiffies
+ * @xp_note_end: when these two expire, get_jiffies_64()
  * @xp_refused: versions in which RPCs were refused since the last Reply, and
  *	in which the last refused RPC was refused before, a bit each
  * @xp_prop_vers: an ERR_VERS for a property message has caused a negotiation.
@@ -644,11 +644,11 @@ struct xprt2_xprt {
 	time64_t		xp_error_at;
 	int			xp_logged;
 	unsigned int		xp_probes;
-	unsigned long		xp_probed;
+	u64			xp_probed;
 	bool			xp_busy;
 	bool			xp_plain;
 	const char		*xp_fallback;
-	unsigned long		xp_note_end;
+	u64			xp_note_end;
 	u32			xp_refused;
 	bool			xp_prop_vers;
 	bool			xp_no_version;

@@ -58,6 +58,7 @@ typedef u64			__be64;
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
 #define HZ			1000
 #define time_before(a, b)	((long)((a) - (b)) < 0)
+#define time_before64(a, b)	((s64)((a) - (b)) < 0)
 
 #define __maybe_unused		__attribute__((unused))
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
