@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Draws the results of bench.sh as SVG and as PNG:
+Draws the results of bench.sh as SVG:
 
     plot.py DIR         the folder of cells.csv or memory.csv
 """
@@ -43,21 +43,17 @@ def draw(name, settings, *plots):
     if not all(lines for _, lines in plots):
         return
     both = '\n'.join(f"set title '{title}'; plot {lines}" for title, lines in plots)
-    for kind, more in ('svg', " background 'white'"), ('png', ''):
-        subprocess.run(['gnuplot'], check=True, text=True, input=f"""
-            set terminal {kind} size 900,420{more}
-            set output '{DIR}/{name}.{kind}'
-            set key outside bottom center horizontal
-            set grid
-            {settings}
-            set multiplot layout 1,2
-            {both}
-            unset multiplot
-            """)
-    with open(f'{DIR}/{name}.svg', encoding='utf-8') as file:
-        text = file.read()
+    plot = subprocess.run(['gnuplot'], check=True, text=True, stdout=subprocess.PIPE, input=f"""
+        set terminal svg size 900,420 background 'white'
+        set key outside bottom center horizontal
+        set grid
+        {settings}
+        set multiplot layout 1,2
+        {both}
+        unset multiplot
+        """)
     with open(f'{DIR}/{name}.svg', 'w', encoding='utf-8') as file:
-        file.write(re.sub(r'[^\S\n]+$', '', text, flags=re.M))
+        file.write(re.sub(r'[^\S\n]+$', '', plot.stdout, flags=re.M))
 
 
 def main():
