@@ -22,8 +22,10 @@ Tables of the benchmark's results, for people and for programs, and checks of th
 """
 
 import collections
+import html
 import os
 import re
+import statistics
 import sys
 
 TITLES = {'intree': 'in-tree', 'tuned': 'tuned', 'tcp': 'TCP', 'floor': 'floor',
@@ -39,16 +41,15 @@ def fields(path):
         return [line.rstrip('\n').split(',') for line in file][1:]
 
 
-def short(number):
-    """Formats a number as awk does."""
-    return f'{number:.0f}' if number == int(number) else f'{number:.6g}'
+def thousands(n):
+    return '-' if n is None else f'{n / 1000:.1f}' if -1e6 < n < 1e6 else f'{n / 1000:.0f}'
 
 
 def size_of(row, size):
     """Formats a row's name and size as short as possible."""
     size = int(size)
-    text = '' if not size else short(size) if size < 1024 else \
-        f'{short(size / 1024)}K' if size < 1048576 else f'{short(size / 1048576)}M'
+    text = '' if not size else f'{size}' if size < 1024 else \
+        f'{size / 1024:g}K' if size < 1048576 else f'{size / 1048576:g}M'
     return f'{row:<7} {text:>4}'
 
 
@@ -213,12 +214,6 @@ def fold():
         print(line)
 
 
-def escape(text):
-    for old, new in ('&', '&amp;'), ('<', '&lt;'), ('>', '&gt;'), ('"', '&quot;'):
-        text = text.replace(old, new)
-    return text
-
-
 def flame(title, folded):
     """Draws each function as wide as its samples, on top of its caller. The colours are layers:
     that of the function, or else of its caller."""
@@ -252,18 +247,18 @@ def flame(title, folded):
           'font-family="sans-serif" font-size="11">')
     print('<rect width="100%" height="100%" fill="white"/>')
     print(f'<text x="{width // 2}" y="{height}" text-anchor="middle" font-size="14">'
-          f'{escape(title)}</text>')
+          f'{html.escape(title)}</text>')
     for level, start, end, name, colour in rects:
         wide = (end - start) * width / samples
         if wide < 0.4:
             continue
         x, y = start * width / samples, top - level * height
         text = name[:int(wide / 6.5)]
-        print(f'<g><title>{escape(name)}: {end - start} samples, '
+        print(f'<g><title>{html.escape(name)}: {end - start} samples, '
               f'{(end - start) * 100 / samples:.1f} %</title>'
               f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="{height - 1}" '
               f'fill="{colour}" stroke="white" stroke-width="0.4"/>' +
-              (f'<text x="{x + 2:.1f}" y="{y + height - 5}">{escape(text)}</text>'
+              (f'<text x="{x + 2:.1f}" y="{y + height - 5}">{html.escape(text)}</text>'
                if len(text) > 2 else '') + '</g>')
     for i, (layer, colour) in enumerate(LAYERS.items()):
         x = 10 + i * 180
@@ -279,9 +274,6 @@ def layers(cells_csv, csv, *folded):
     cost = {(c[0], c[3], c[4]): float(c[5]) for c in fields(cells_csv) if c[1:3] == ['1', '1']}
     samples = collections.Counter()
     rows = {}
-
-    def thousands(n):
-        return f'{n / 1000:.1f}' if -1e6 < n < 1e6 else f'{n / 1000:.0f}'
 
     for path in folded:
         variant, *row = os.path.basename(path).removesuffix('.folded').split('-')
@@ -323,11 +315,9 @@ def median(samples):
             rpcs[tuple(key)] = n
     print('variant,nconnect,depth,row,size,instructions,samples,spread_percent,rpcs')
     for key, all_of_it in values.items():
-        all_of_it.sort()
-        n = len(all_of_it)
-        m = (all_of_it[(n - 1) // 2] + all_of_it[n // 2]) / 2
-        spread = (all_of_it[-1] - all_of_it[0]) * 100 / m if m else 0
-        print(*key, f'{m:.1f}', n, f'{spread:.2f}', rpcs[key], sep=',')
+        m = statistics.median(all_of_it)
+        spread = (max(all_of_it) - min(all_of_it)) * 100 / m if m else 0
+        print(*key, f'{m:.1f}', len(all_of_it), f'{spread:.2f}', rpcs[key], sep=',')
 
 
 def table(path):
@@ -336,14 +326,11 @@ def table(path):
     for variant, connections, depth, row, size, instructions, _, _, n in fields(path):
         key = connections, depth, row, size
         cost[variant, key] = float(instructions)
-        rpcs[variant, key] = short(float(n))
+        rpcs[variant, key] = f'{float(n):g}'
         rows[row, size] = tables[connections, depth] = True
     have = {variant for variant, _ in cost}
     variants = [v for v in ('intree', 'tuned', 'tcp', 'floor', 'base', 'rdma2') if v in have]
     others = [v for v in variants if v != 'rdma2']
-
-    def thousands(n):
-        return '-' if n is None else f'{n / 1000:.1f}' if n < 1e6 else f'{n / 1000:.0f}'
 
     for connections, depth in tables:
         used, _, idle = connections.partition('+')
@@ -527,7 +514,7 @@ def intree(counters, some):
     for row in [row for row in KNOWN if row in ran]:
         for counter, least, most in KNOWN[row]:
             got = n[row, counter]
-            what = f'in-tree, {row}: {counter} is {short(got)}'
+            what = f'in-tree, {row}: {counter} is {got:g}'
             if least - 0.05 <= got <= most + 0.05:
                 print('ok', what)
             else:
