@@ -34,13 +34,12 @@ rate()
 declare -A value
 run()
 {
-	local vers=$1 dir=$export_dir/v$1 at0 at1 before name
+	local vers=$1 dir=$export_dir/v$1 at0 at1
 
 	say "NFSv$vers: mount -o vers=$vers,proto=rdma2"
 	mount_nfs rdma2 "$vers" /mnt || die "mount"
 	grep ' /mnt nfs' /proc/mounts | cut -d' ' -f3,4 | cut -c1-90 | sed 's/^/          /'
 	mkdir -p "$dir"
-	before=$(counters)
 	at0=$(now)
 	cp -r /src/. "/mnt/v$vers/" || die "copy"
 	sync
@@ -61,10 +60,6 @@ run()
 	cmp /tmp/source /tmp/server || die "the server has other data"
 	say "NFSv$vers: equal checksums at source, client and server"
 
-	risen "$before"
-	for name in "${!rose[@]}"; do
-		value[$name,$vers]=${rose[$name]}
-	done
 	value[version,$vers]=$(connection version)
 	value[thresholds,$vers]="$(connection send) / $(connection receive)"
 	value[credits,$vers]=$(connection credits)
@@ -110,28 +105,3 @@ row "credits" credits
 rule
 row "copied in, MB/s" write
 row "read back, MB/s" read
-rule
-row "RPC Calls" c_calls
-row "  without inline payload (NOMSG)" c_calls_nomsg
-row "bytes sent inline" c_call_bytes
-row "bytes received inline" c_reply_bytes
-row "Read chunks" c_read_chunks
-row "  bytes" c_read_chunk_bytes
-row "Write chunks" c_write_chunks
-row "  bytes" c_write_chunk_bytes
-row "Reply chunks offered" c_reply_chunks
-row "  used" c_reply_chunks_used
-rule
-row "client: memory registrations" c_registrations
-row "client: invalidated by the server" c_remote_invalidations
-row "client: invalidated by the client" c_local_invalidations
-row "client: doorbells" c_doorbells
-row "client: Send completions" c_send_completions
-row "client: Receive completions" c_recv_completions
-rule
-row "server: RDMA Reads" s_rdma_reads
-row "server: RDMA Writes" s_rdma_writes
-row "server: doorbells" s_doorbells
-row "server: Sends" s_sends
-row "server: Sends that invalidate" s_sends_with_inv
-row "server: completions" s_send_completions
