@@ -386,11 +386,6 @@ recalls_at_restart()
 	recovered "after that"
 }
 
-callbacks_at_restart()
-{
-	on_mount "restart" "$1" 4.1 recalls_at_restart
-}
-
 unused()
 {
 	await grep -qx 0 /sys/module/xprtrdma2/refcnt
@@ -568,7 +563,7 @@ callbacks_interrupted()
 	folders=(/mnt /mnt2)
 	callbacks_without_credits mount_both
 	callbacks_cut_off mount_both 2
-	callbacks_at_restart mount_both
+	on_mount "restart" mount_both 4.1 recalls_at_restart
 	callbacks_at_umount mount_both 2
 	check "in-tree's client unloads" unload rdma
 }

@@ -117,17 +117,11 @@ at_work()
 	done
 }
 
-# load_sums FILE: prints the totals that loads with their output in FILE have verified
-load_sums()
-{
-	sed -n 's/^# \(.* verified\)/\1/p' "$1" | paste -sd ';'
-}
-
 # has_verified NAME PROCESS FILE: waits for a load and makes a case of its exit status; FILE
 # has its output
 has_verified()
 {
-	wait "$2" && ok "$1 verified ($(load_sums "$3"))" ||
+	wait "$2" && ok "$1 verified ($(sed -n 's/^# \(.* verified\)/\1/p' "$3" | paste -sd ';'))" ||
 		fail "$1: $(tr '\n' ' ' <"$3")"
 }
 

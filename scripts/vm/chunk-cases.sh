@@ -82,16 +82,8 @@ chunks_abandoned()
 		"s_backward_revoked >= 2 && s_backward_late == 0"
 	# The client has not replied yet.
 	sleep 3
-	check "$name: later RPCs succeed" again_right 48
+	check "$name: later RPCs succeed" right_again 48 "$large"
 	check "$name: disconnect" echo_disconnect
-}
-
-# again_right COUNT: all backward Calls succeed in the end, after one that ended a
-# connection
-again_right()
-{
-	echo_do "run direction=backward count=$1 $large retry" &&
-		came backward="$1" wrong=0 failed=0
 }
 
 # A signal to the tasks kills Calls in flight, several times.

@@ -15,15 +15,10 @@ crowd_up()
 	: >/tmp/crowd		# not the output of the last crowd
 	"$VM_TOP/scripts/crowd.py" "$addr4" "$port" "$n" ${2:+"$2"} >/tmp/crowd 2>&1 &
 	crowd=$!
-	await crowd_has_begun
+	await eval "grep -qx ready /tmp/crowd || have_ended $crowd"
 	grep -qx ready /tmp/crowd && ok "$n hostile connections${2:+ that $2}" && return
 	fail "hostile connections: $(cat /tmp/crowd)"
 	return 1
-}
-
-crowd_has_begun()
-{
-	grep -qx ready /tmp/crowd || have_ended "$crowd"
 }
 
 # The program ends by itself only if it has failed.
@@ -135,11 +130,6 @@ available()
 	awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo
 }
 
-connections_up()
-{
-	grep -c ' state=up ' /proc/net/rpc/svcrdma2
-}
-
 # crowd_did MANNER KEY LEAST NONE NAME: checks two totals, the second one for 0; N in the name
 # is the first one
 crowd_did()
@@ -204,7 +194,7 @@ crowd_ends_service()
 
 	kill -USR1 "$crowd"
 	sleep 1
-	n=$(connections_up)
+	n=$(grep -c ' state=up ' "$server_view")
 	[ "$n" -ge $((crowd_size / 2)) ] ||
 		fail "nfsd stops: only $n connections are up"
 	begin=$SECONDS
@@ -473,12 +463,6 @@ connection_requests()
 	awk '{ n += $1 } END { print n }' /sys/class/infiniband/*/ports/1/cm_rx_msgs/req
 }
 
-# requested NUMBER: succeeds when this many requests have arrived in total
-requested()
-{
-	[ "$(connection_requests)" -ge "$1" ]
-}
-
 # nfsd can listen before it has a thread. A connection request that arrives in this state is
 # never accepted, and the end of the listener rejects it.
 never_accepted()
@@ -492,7 +476,7 @@ never_accepted()
 	requests=$(connection_requests)
 	"$VM_TOP/scripts/crowd.py" "$addr4" "$port" 1 mute >/tmp/crowds 2>&1 &
 	crowd=$!
-	await requested $((requests + 1)) || fail "$name: $(cat /tmp/crowds)"
+	await eval "[ \$(connection_requests) -gt $requests ]" || fail "$name: $(cat /tmp/crowds)"
 	# The peer makes no further attempt.
 	kill -USR1 "$crowd"
 	rpc.nfsd 0

@@ -14,12 +14,6 @@ direct_up()
 	nfs_up "$proto" && chmod 1777 "$export_dir"
 }
 
-# Makes nfsd's WRITEs bypass the page cache.
-bypass_the_cache()
-{
-	echo 2 >/sys/kernel/debug/nfsd/io_cache_write
-}
-
 # as_written FILE: compares the file on the disk with /tmp/data, after dropping the server's
 # page cache
 as_written()
@@ -100,7 +94,7 @@ group_direct()
 	else
 		fail "mount"
 	fi
-	bypass_the_cache || { fail "nfsd has no direct WRITEs"; return; }
+	echo 2 >/sys/kernel/debug/nfsd/io_cache_write || { fail "nfsd has no direct WRITEs"; return; }
 	echo 1 >/sys/kernel/tracing/events/nfsd/nfsd_write_direct/enable ||
 		fail "no trace event of direct WRITEs"
 	for v in ${VERSIONS:-3 4.2}; do

@@ -32,16 +32,12 @@ echo_connect()
 	echo_do "connect $addr4 $echo_port ${1:-1}"
 }
 
-no_more_connections()
-{
-	[ "$(connections_now)" -le "$(cat /tmp/connections.before)" ]
-}
-
 # echo_disconnect: disconnects the only client and waits until the server has detected it,
 # so that the server's next Calls do not use that connection
 echo_disconnect()
 {
-	echo_do disconnect && await no_more_connections
+	echo_do disconnect &&
+		await eval "[ \$(connections_now) -le $(cat /tmp/connections.before) ]"
 }
 
 # came NAME=VALUE...: checks the result of the last run, and prints all of it on failure
@@ -66,6 +62,12 @@ all_right()
 	backward)	came "forward=0" "backward=$2" ;;
 	both)		came "forward=$2" "backward=$2" ;;
 	esac
+}
+
+# right_again COUNT WORDS: all backward RPCs succeed in the end, after a lost connection
+right_again()
+{
+	echo_do "run direction=backward count=$1 retry $2" && came backward="$1" wrong=0 failed=0
 }
 
 echo_down()

@@ -52,15 +52,6 @@ receive_bytes()
 	awk '$1 == "bytes" { print $2 }' "$grants/receives"
 }
 
-# no_more_than BYTES: checks the memory of all Receives
-no_more_than()
-{
-	local bytes
-
-	bytes=$(receive_bytes)
-	[ "$bytes" -le "$1" ] || complain "it is $bytes, more than $1"
-}
-
 # One page for each of 64 credits, and for the Receives that wait to be posted in a batch
 one_page_each=$((4096 * (64 + 2 + 15)))
 
@@ -71,8 +62,8 @@ idle_connections()
 	check "the connections of 112 mounts" mounts 7 || return
 	check "each connection is used" visit 7
 	conns=$(of_connections credits | wc -l)
-	check "S27 $conns idle connections with Receives of 20480 bytes and 64 credits cost no more than with 4096 bytes each" \
-		no_more_than $((conns * one_page_each))
+	bounded "S27 $conns idle connections with Receives of 20480 bytes and 64 credits cost no more than with 4096 bytes each" \
+		"$(receive_bytes)" 0 $((conns * one_page_each))
 	echo "# $conns connections, $(receive_bytes) bytes in Receives, credits $(
 		of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
 	check "umount" unmounts 7
@@ -190,9 +181,7 @@ small_memory()
 		"$(rnr)" "$rnr_before"
 	expect "S26 grants are lowered" \
 		"s_grants_lowered > 0 && s_grants_denied > 0"
-	[ "$(cat /tmp/most)" -le "$budget" ] &&
-		ok "the Receives stay within their limit" ||
-		fail "the Receives had $(cat /tmp/most) bytes"
+	bounded "the Receives stay within their limit" "$(cat /tmp/most)" 0 "$budget"
 	echo "# at most $(cat /tmp/most) of $budget bytes; grants raised ${rose[s_grants_raised]}, lowered ${rose[s_grants_lowered]}, denied ${rose[s_grants_denied]}; credits $(
 		of_connections credits | sort -n | uniq -c | tr -s ' \n' ' ')"
 

@@ -50,8 +50,13 @@ silent_peer()
 	let_go
 }
 
-# packets_per_mib: prints the packets that soft-RoCE sends for each MiB of a WRITE
-packets_per_mib()
+set_mtu()
+{
+	ip link set "$netdev" mtu "$1"
+}
+
+# mtu_packets NAME FROM TO: a case that the packets for each MiB of a WRITE are in this range
+mtu_packets()
 {
 	local counter=/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts before
 
@@ -59,21 +64,7 @@ packets_per_mib()
 	before=$(cat $counter)
 	puts 16 2>/dev/null
 	exec 7>&-
-	echo $((($(cat $counter) - before) / 16))
-}
-
-set_mtu()
-{
-	ip link set "$netdev" mtu "$1"
-}
-
-# mtu_packets NAME FROM TO: a case that the packets for each MiB are in this range
-mtu_packets()
-{
-	local n
-
-	n=$(packets_per_mib)
-	bounded "$1" "$n" "$2" "$3"
+	bounded "$1" $((($(cat $counter) - before) / 16)) "$2" "$3"
 }
 
 # A connection keeps its packet size; the next one uses the new MTU. Soft-RoCE's path to its
@@ -108,11 +99,6 @@ gid_of()
 	grep -qsx "$1" /sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/*
 }
 
-no_gid_of()
-{
-	! gid_of "$1"
-}
-
 # no_connection: succeeds if the IDs of rdma_cm are listed, and all of them are listeners
 no_connection()
 {
@@ -143,7 +129,7 @@ vlan()
 	check "$name: umount" umount_all
 	check "$name: no connection is left" await no_connection
 	check "$name: the interface is deleted" ip link del d0.5
-	check "$name: its GID is removed" await no_gid_of d0.5
+	check "$name: its GID is removed" await eval "! gid_of d0.5"
 }
 
 # listener: prints the number of rdma_cm's listening ID
@@ -260,16 +246,6 @@ view_of()
 	grep -q "$3" "/proc/$1/net/rpc/$(basename "$2")"
 }
 
-other_client_gone()
-{
-	! view_of "$1" "$client_view" .
-}
-
-other_device_gone()
-{
-	[ ! -e /sys/class/infiniband/rxe1 ]
-}
-
 # lives_in_namespace NAME: starts nfsd and a mount in a namespace and deletes the
 # namespace's name; the processes are $server, $client and $mountd
 lives_in_namespace()
@@ -291,7 +267,7 @@ lives_in_namespace()
 has_ended()
 {
 	check "$1: the namespace ends, and its device with it" \
-		happens_in 150 other_device_gone
+		happens_in 150 [ ! -e /sys/class/infiniband/rxe1 ]
 	ip link del d1
 	risen "$before"
 	expect "$1: no connection is left" "c_connects == 1 && c_disconnects == 1 &&
@@ -309,7 +285,7 @@ namespace_ends()
 	kill -9 "$client"
 	check "$name: the server's view has the reason" \
 		await view_of "$server" "$server_view" ended=peer
-	check "$name: the client's transport is gone" await other_client_gone "$server"
+	check "$name: the client's transport is gone" await eval "! view_of $server $client_view ."
 	kill -9 "$server" "$mountd"
 	has_ended "$name"
 

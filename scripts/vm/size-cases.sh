@@ -259,11 +259,6 @@ read_acl()
 	get_xattr /mnt/acl system.posix_acl_access 8192
 }
 
-same_acl()
-{
-	read_acl | cmp - /tmp/acl
-}
-
 # The client provides pages for the longest possible ACL, but no chunk. nfsd returns no ACL
 # with which the Reply would be longer than a page.
 seldom_long()
@@ -286,7 +281,7 @@ seldom_long()
 			expect "$name: in a Reply chunk after REPLY_RESOURCE" \
 				"c_calls_again == 1 && c_reply_chunks == 1 && c_reply_chunks_used == 1"
 		fi
-		check "$name: the value is correct" same_acl
+		check "$name: the value is correct" eval "read_acl | cmp - /tmp/acl"
 		check "$name: the largest Sends do not change" thresholds_are "$size" "$size"
 		check "$name: umount" umount_all
 		rm -f "$export_dir/acl"
@@ -334,13 +329,6 @@ live_receives()
 	: >/mnt/file
 	check "$name: in force on a new connection" thresholds_are 65536 4096
 	check "$name: umount" umount_all
-}
-
-# sends CLIENT SERVER: sets the largest Sends in bytes
-sends()
-{
-	echo "$1" >/sys/module/xprtrdma2/parameters/send_size
-	echo "$2" >/sys/module/svcrdma2/parameters/send_size
 }
 
 # intree_forms LABEL SIDE: checks with SIDE's counters that READs and WRITEs of 12 and 60

@@ -205,19 +205,11 @@ window_moves()
 		/proc/net/rpc/xprtrdma2 "backward_credits=256"
 	device_again && modprobe rpcrdma2_small max_qp_wr=1000 ||
 		fail "$label: the device"
-	check "B-04 $label: 500 Calls" again_inline 500
+	check "B-04 $label: 500 Calls" right_again 500 "window=64 head $inline $inline_reply"
 	check "B-04 $label: the client grants 64" view_says \
 		/proc/net/rpc/xprtrdma2 "backward_credits=64"
 	check "$label: disconnect" echo_disconnect
 	check "$label: the device with its original limits" rmmod rpcrdma2_small
-}
-
-# again_inline COUNT: backward RPCs, after the client has announced itself on its next
-# connection
-again_inline()
-{
-	echo_do "run direction=backward count=$1 window=64 retry head $inline $inline_reply" &&
-		came backward="$1" wrong=0 failed=0
 }
 
 window_cases()
