@@ -162,12 +162,6 @@ versions_of()
 	esac
 }
 
-# cases_of GROUP: prints the cases to run, if a group does not run all
-cases_of()
-{
-	[ "$1" != link-stock ] || echo O_DIRECT
-}
-
 # These groups use the guest's own clock (see vm.sh), so load of the host causes no timeout.
 timed=(files kerberos kerberos-calls kerberos-callbacks kerberos-users kerberos-svcgssd
 	kerberos-load kerberos-intree devices names bounds-payload bounds crowd flood counters cycle
@@ -187,21 +181,17 @@ clock_of()
 	esac
 }
 
-# The in-tree client does not sync a Receive back for the device, and therefore fails in the
-# mode "strict".
-dma_of()
-{
-	case "$kernel $1" in
-	"uml-dma callbacks-rdma2")	echo bounce merge=1 ;;
-	esac
-}
-
 # Groups whose names begin with "link-" need a pair of guests; "bench" tests the
 # measurements of make bench.
 run_group()
 {
-	local cases=${CASES:-$(cases_of "$1")} timeout=$timeout allow='' machine=()
-	local settings=(${cases:+"CASES=$cases"} "SEED=${SEED:-}"
+	local cases=${CASES:-} dma=${DMA:-} timeout=$timeout allow='' machine=() settings
+
+	[ "$1" != link-stock ] || cases=${cases:-O_DIRECT}
+	# The in-tree client does not sync a Receive back for the device, and therefore fails in the
+	# mode "strict".
+	[ "$kernel $1" != "uml-dma callbacks-rdma2" ] || dma=${dma:-bounce merge=1}
+	settings=(${cases:+"CASES=$cases"} "SEED=${SEED:-}"
 		"DEVICE=${DEVICE:-}" "OPTS=${OPTS:-}"
 		"VERSIONS=${VERSIONS:-$(versions_of "$1")}"
 		"RECEIVE_SIZE=${RECEIVE_SIZE:-}")
@@ -226,7 +216,7 @@ run_group()
 			env QUICK=1 "${settings[@]}" \
 			"$vmdir/link-cases.sh" "$1" ;;
 	*)	! needs_kunit "$1" || local -x KUNIT=1
-		DMA=${DMA:-$(dma_of "$1")} "$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
+		DMA=$dma "$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
 			"${machine[@]}" --timeout "$timeout" ${allow:+--allow "$allow"} \
 			--clock "${CLOCK:-$(clock_of "$1")}" -- \
 			env ${QUICK:+QUICK=1} "${settings[@]}" \

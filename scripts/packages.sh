@@ -55,19 +55,6 @@ unpack()
 	done
 }
 
-# Runs the packaged tool and checks its version.
-tool_runs()
-{
-	"$root/usr/bin/rdma2" --version | grep -x "rdma2 $version" &&
-		"$root/usr/bin/rdma2" show --json | grep -x '  "client": null,'
-}
-
-# /etc belongs to the administrator, so the packages have no file there.
-nothing_in_etc()
-{
-	! find "$root/etc" -type f 2>/dev/null | grep .
-}
-
 # Keeps the objects for the next run, but not the modules, which are signed.
 build_and_install()
 {
@@ -145,11 +132,6 @@ falls_back()
 		grep -q "^<4>rdma2: $2 cannot be loaded" "$work/kmsg"
 }
 
-leads_nowhere()
-{
-	! "$work/modprobe" -q "$1" | grep .
-}
-
 # The packages' man pages are compressed; apt would remove them.
 in_tree_is_back()
 {
@@ -175,13 +157,6 @@ refuses_vendor()
 	cat "$work/vendor"
 	rm "$file"
 	grep -q "rdma2: Linux $release has the RDMA modules of a vendor ($1)" "$work/vendor"
-}
-
-# The supported series are those that tests run on, see releases.sh.
-series_are_tested()
-{
-	diff <("$source/packaging/supported.sh" --tested | tr ' ' '\n' | sort) \
-		<(sed -n 's/^debian-\([0-9]*[.][0-9]*\).*/\1/p' <<<"$release_kernels" | sort -u)
 }
 
 # An untested kernel is rejected by its name, unless the administrator requests it.
@@ -260,8 +235,10 @@ expect "the packages are built, and lintian has no findings" \
 expect "the packages are unpacked" unpack
 source=$(echo "$root"/usr/src/rdma2-*)
 version=${source##*-}
-expect "the packages have no files in /etc" nothing_in_etc
-expect "the tool runs" tool_runs
+# /etc belongs to the administrator.
+expect "the packages have no files in /etc" eval "! find $root/etc -type f 2>/dev/null | grep ."
+expect "the tool runs" eval "$root/usr/bin/rdma2 --version | grep -x 'rdma2 $version' &&
+	$root/usr/bin/rdma2 show --json | grep -x '  \"client\": null,'"
 expect "the tool reports all faults of machines, and no others" \
 	scripts/tool_test.py "$root/usr/bin/rdma2"
 dry_modprobe
@@ -271,9 +248,12 @@ for name in rpcrdma rpcrdma6 xprtrdma; do
 done
 expect "svcrdma leads to rpcrdma on a kernel without svcrdma2" falls_back svcrdma svcrdma2
 for name in rpcrdma2 rpcrdma26 xprtrdma2; do
-	expect "$name loads no module there" leads_nowhere "$name"
+	expect "$name loads no module there" eval "! $work/modprobe -q $name | grep ."
 done
-expect "the kernels of the tests are supported" series_are_tested
+# See releases.sh.
+expect "the kernels of the tests are supported" diff \
+	<("$source/packaging/supported.sh" --tested | tr ' ' '\n' | sort) \
+	<(sed -n 's/^debian-\([0-9]*[.][0-9]*\).*/\1/p' <<<"$release_kernels" | sort -u)
 expect "an untested kernel is not supported, unless RDMA2_LINUX has it" untested_is_refused
 expect "DKMS skips an untested kernel" \
 	dkms_skips 7.9.1-amd64 "rdma2: not tested with Linux 7.9.1-amd64"

@@ -152,14 +152,6 @@ profile_up()
 	samples=/run/vm/$1-$2-$3
 }
 
-profile_down()
-{
-	kill -INT "$perf_pid"
-	wait "$perf_pid"
-	cp /proc/kallsyms "$samples.kallsyms"
-	cp /run/perf.data "$samples.perf"
-}
-
 # floor_cell DEPTH ROW BYTES OPERATIONS: repeats the Calls of an operation; one of them
 # carries the payload
 floor_cell()
@@ -196,7 +188,11 @@ cell()
 		"/mnt/$dir" "$export_dir/$dir" >>"$raw" ||
 		stop "$1, nconnect=$2, $3 in flight: $4 of $5"
 	rm -rf "${export_dir:?}/$dir"
-	[ "$7" != profile ] || profile_down
+	[ "$7" = profile ] || return 0
+	kill -INT "$perf_pid"
+	wait "$perf_pid"
+	cp /proc/kallsyms "$samples.kallsyms"
+	cp /run/perf.data "$samples.perf"
 }
 
 # With leases clients would have delegations and send fewer RPCs.

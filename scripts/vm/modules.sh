@@ -27,23 +27,6 @@ w=${W:-1}
 # ONLY=svcrdma2 builds this module alone and keeps the last builds of the others.
 only=${ONLY:-rpcrdma2 xprtrdma2 svcrdma2 kunit bench faults}
 
-arch_args()
-{
-	case $kernel in
-	uml*)	echo ARCH=um ;;
-	esac
-}
-
-# The modules for a kernel of another release are built with that release's compiler.
-with_compiler()
-{
-	if [ -e "$kdir/chroot" ]; then
-		in_root "$kdir/chroot" "$@"
-	else
-		"$@"
-	fi
-}
-
 copy_sources()
 {
 	mkdir -p "$out/src"
@@ -54,11 +37,7 @@ copy_sources()
 	rsync -a --no-times --checksum --delete --prune-empty-dirs \
 		--exclude=/compat/features.h --exclude=/kunit/vectors.h \
 		--include=/Kbuild --include=/include/ --include=/compat/ \
-		--include=/rpcrdma2/ \
-		--include=/xprtrdma2/ \
-		--include=/svcrdma2/ --include=/kunit/ --include=/bench/ \
-		--include=/faults/ \
-		--exclude='/*' \
+		--include=/{rpcrdma2,xprtrdma2,svcrdma2,kunit,bench,faults}/ --exclude='/*' \
 		--include='*/' --include='*.[ch]' --include=Kbuild --include='vectors.*' \
 		--exclude='*' "${SOURCE:-$top}/" "$out/src/" >&2 || return 1
 	for d in rpcrdma2 xprtrdma2 svcrdma2 kunit bench faults; do
@@ -94,12 +73,14 @@ module_tree()
 
 build()
 {
+	local make=(make)
+
 	copy_sources || die "cannot copy the sources"
-	# shellcheck disable=SC2046 # nothing or one word
-	with_compiler make -s -C "$kdir/build" M="$out/src" W="$w" \
-		KUNIT="$kunit" BENCH="$bench" FAULTS="$faults" \
-		$(arch_args) -j"$jobs" CONFIG_DEBUG_INFO_BTF_MODULES= \
-		modules >&2 ||
+	# The modules for a kernel of another release are built with that release's compiler.
+	[ ! -e "$kdir/chroot" ] || make=(in_root "$kdir/chroot" make)
+	[[ $kernel != uml* ]] || make+=(ARCH=um)
+	"${make[@]}" -s -C "$kdir/build" M="$out/src" W="$w" KUNIT="$kunit" BENCH="$bench" \
+		FAULTS="$faults" -j"$jobs" CONFIG_DEBUG_INFO_BTF_MODULES= modules >&2 ||
 		die "the modules do not build for $kernel"
 	# A kernel that is only compiled against has no modules.
 	[ ! -d "$kdir/root" ] || module_tree
