@@ -109,10 +109,9 @@ one_of()
 
 if [ "$form" = flame ]; then
 	flamed=${ROW:-} variant=${VARIANT:-rdma2} bytes=0 depth=${DEPTH:-1} profile=1
-	one_of "$flamed" "$metadata_rows $io_rows" ||
-		die "ROW is one of $metadata_rows $io_rows, not '$flamed'"
-	one_of "$variant" "rdma2 intree tuned tcp" ||
-		die "VARIANT is one of rdma2 intree tuned tcp, not '$variant'"
+	# shellcheck disable=SC2086 # words
+	known ROW "$flamed" $metadata_rows $io_rows
+	known VARIANT "$variant" rdma2 intree tuned tcp
 	[[ $depth =~ ^[1-9][0-9]?$ ]] && [ "$depth" -le 64 ] ||
 		die "DEPTH is a number of operations, 1 to 64, not '$depth'"
 	if one_of "$flamed" "$io_rows"; then
@@ -236,19 +235,6 @@ build_base()
 	echo "$dir/root/lib/modules"/*/updates
 }
 
-build()
-{
-	one_of "$form" "smoke flame" || need_packages gnuplot-nox
-	[ -z "$profile" ] || need_packages linux-perf
-	need_packages gcc libc6-dev python3
-	bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
-	mkdir -p "$bdir/tools"
-	gcc -O2 -Wall -Wextra -pthread -o "$bdir/tools/ops" "$here/ops.c" ||
-		die "ops.c does not build"
-	base_modules=''
-	[ -z "$base" ] || base_modules=$(build_base) || exit 1
-}
-
 # Measures two devices of one guest, joined by a link with delay and loss, and prints tables
 # of the results.
 link()
@@ -318,17 +304,6 @@ flame()
 	say "$out/$name.svg"
 }
 
-# Prints a table of how the cost of a row is divided among layers.
-layers()
-{
-	local samples
-
-	for samples in "$run"/*.perf; do
-		fold "${samples%.perf}"
-	done
-	"$tables" layers "$out/cells.csv" "$out/layers.csv" "$run"/*.folded
-}
-
 # Prints the commits and the kernel of the report.
 heading()
 {
@@ -348,7 +323,15 @@ out=${OUT:-$cache/bench/$(basename "$top")-$(printf '%s' "$top" |
 	sha1sum | cut -c1-8)-${sec:-$form}}
 mkdir -p "$out" "$cache/run"
 started=$SECONDS
-build
+one_of "$form" "smoke flame" || need_packages gnuplot-nox
+[ -z "$profile" ] || need_packages linux-perf
+need_packages gcc libc6-dev python3
+bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
+mkdir -p "$bdir/tools"
+gcc -O2 -Wall -Wextra -pthread -o "$bdir/tools/ops" "$here/ops.c" ||
+	die "ops.c does not build"
+base_modules=''
+[ -z "$base" ] || base_modules=$(build_base) || exit 1
 run=$(mktemp -d "$cache/run/bench-$(date +%H%M%S)-XXXXXX")
 if [ "$form" = flame ]; then
 	flame
@@ -378,7 +361,12 @@ failed=0
 	heading
 	"$tables" table "$out/cells.csv"
 	"$tables" counts "$out/counters.csv"
-	[ -z "$profile" ] || layers
+	if [ -n "$profile" ]; then
+		for samples in "$run"/*.perf; do
+			fold "${samples%.perf}"
+		done
+		"$tables" layers "$out/cells.csv" "$out/layers.csv" "$run"/*.folded
+	fi
 	[ "$form" != full ] || { trips && memory; }
 } >"$out/report.txt" || failed=1
 if [ "$form" = smoke ]; then
