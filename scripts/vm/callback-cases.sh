@@ -442,12 +442,19 @@ step_recall-run()
 	exit "$failed"
 }
 
+callback_group()
+{
+	server_for_callbacks || { fail "server"; return 1; }
+	"$@"
+}
+
 # Calls from the tester to NFSv3 mounts, which expect none, and forwarded Calls of nfsd. The
 # tester's implementation is independent and follows the drafts.
-callbacks_of_tester()
+group_callbacks-two()
 {
 	local v all_apply=1
 
+	callback_group || return
 	tester_of_clients 20061 client_recalls.calls_for_nobody
 	tester_of_clients 20062 client_recalls.calls_with_the_xids_of_rpcs
 	for v in 4.1 4.2; do
@@ -457,12 +464,6 @@ callbacks_of_tester()
 		cat /tmp/recalls
 		rm -f /tmp/recalls
 	done
-}
-
-callback_group()
-{
-	server_for_callbacks || { fail "server"; return; }
-	"$@"
 }
 
 group_callbacks-4.1()
@@ -490,26 +491,17 @@ group_callbacks-umount()
 	callback_group callbacks_at_umount mount_intree 4
 }
 
-group_callbacks-two()
-{
-	callback_group callbacks_of_tester
-}
-
-callbacks_of_rdma2()
+group_callbacks-rdma2()
 {
 	local v
 
+	callback_group || return
 	callbacks_of "version 2, " mount_two 4.2 "$storm" c s
 	callbacks_of "version 2, " mount_two 4.1 12 c s
 	callbacks_of "version 1, " mount_one 4.2 12 c s
 	for v in 4.1 4.2; do
 		callbacks_of "in-tree client, " mount_from_intree "$v" 12 s
 	done
-}
-
-group_callbacks-rdma2()
-{
-	callback_group callbacks_of_rdma2
 }
 
 # recall_16: recalls every delegation with 16 opens at a time. nfsd uses one slot of a
@@ -558,8 +550,9 @@ group_callbacks-many-4.2()
 }
 
 # Both kinds of clients at once
-callbacks_interrupted()
+group_callbacks-rdma2-cut()
 {
+	callback_group || return
 	folders=(/mnt /mnt2)
 	callbacks_without_credits mount_both
 	callbacks_cut_off mount_both 2
@@ -568,21 +561,12 @@ callbacks_interrupted()
 	check "in-tree's client unloads" unload rdma
 }
 
-group_callbacks-rdma2-cut()
+group_callbacks-siw()
 {
-	callback_group callbacks_interrupted
-}
-
-callbacks_over_siw()
-{
+	DEVICE=siw callback_group || return
 	callbacks_of "in-tree server, " mount_intree 4.2 12 c
 	callbacks_of "version 2, " mount_two 4.2 12 c s
 	callbacks_of "in-tree client, " mount_from_intree 4.2 12 s
-}
-
-group_callbacks-siw()
-{
-	DEVICE=siw callback_group callbacks_over_siw
 }
 
 # The file tests against in-tree's server

@@ -21,7 +21,7 @@ traffic()
 # sends_are CALLS REPLIES: checks the largest Sends that both ends have for the connection
 sends_are()
 {
-	got="$(connection send) $(connection receive) $(of_server send_v2)"
+	got="$(connection send) $(connection receive) $(of_connections send_v2)"
 	[ "$got" = "$1 $2 $2" ]
 }
 
@@ -42,13 +42,6 @@ set_size()
 	done
 	sleep 0.2
 	traffic
-}
-
-# of_server KEY: prints a field of the server's only connection
-of_server()
-{
-	sed -n "s/^\(.* \)\?$1=\([^ ]*\).*/\2/p" \
-		/proc/net/rpc/svcrdma2 | head -n 1
 }
 
 # changes NAME MODULE PARAMETER BYTES CALLS REPLIES COUNTERS: changes a size, and checks the
@@ -77,7 +70,7 @@ group_changes()
 
 	changes "C-034 the client's largest Send is lowered" xprtrdma2 send_size 8192 8192 16384 \
 		"c_reqprops_sent == 1 && c_resprops == 1 && s_reqprops == 1 && c_updprops_sent == 1 && s_updprops == 1"
-	same "C-033 the server's Receives are lowered" "$(of_server receive)" 8192
+	same "C-033 the server's Receives are lowered" "$(of_connections receive)" 8192
 	changes "C-032 the client's largest Send is raised" xprtrdma2 send_size 65536 16384 16384 \
 		"c_reqprops_sent == 1 && c_resprops == 1 && s_updprops_sent == 1 && c_updprops == 1 && c_updprops_sent == 1"
 	changes "C-034 the server's largest Send is lowered" svcrdma2 send_size 8192 16384 8192 \

@@ -109,14 +109,6 @@ watch_budget()
 	echo "$most"
 }
 
-# Checks the grants in Replies while memory is short.
-grants_on_the_wire()
-{
-	all_apply=1 tester "" --set "$server_set" "$addr4" "$port" \
-		credits.grants_while_memory_is_short \
-		credits.shares_while_memory_is_short || failed=1
-}
-
 # strain COUNT: a verified load on each mount, and as many concurrent READs as the
 # connections carry
 strain()
@@ -258,6 +250,8 @@ group_grants()
 	nfs_up rdma2 || { fail "server"; return; }
 	idle_connections
 	busy_connection
-	grants_on_the_wire
+	all_apply=1 tester "" --set "$server_set" "$addr4" "$port" \
+		credits.grants_while_memory_is_short \
+		credits.shares_while_memory_is_short || failed=1
 	small_memory
 }

@@ -250,17 +250,6 @@ kerberos_errors()
 	mount_works "$name, the server has the new key: mount" "$v" sec=krb5
 }
 
-kerberos_tls()
-{
-	local v
-
-	for v in 3 4.2; do
-		mount_fails "NFSv$v, xprtsec=tls" "incorrect mount option" "$v" xprtsec=tls
-		mount_fails "NFSv$v, xprtsec=mtls" "incorrect mount option" "$v" xprtsec=mtls
-		mount_works "NFSv$v, xprtsec=none: mount" "$v" xprtsec=none
-	done
-}
-
 # alice_works SECONDS: and gets a ticket now and then, as k5start does
 alice_works()
 {
@@ -413,19 +402,6 @@ kerberos_pair()
 	done
 }
 
-kerberos_intree()
-{
-	local v
-
-	load_modules rdma && listen_on rdma "$kerberos_port" ||
-		{ fail "in-tree's server"; return; }
-	for v in 4.2 3; do
-		kerberos_pair "in-tree's server" "$proto" "$kerberos_port" "$v"
-		kerberos_pair "in-tree's client" rdma "$port" "$v"
-	done
-	kerberos_pair "in-tree with itself" rdma "$kerberos_port" 4.2
-}
-
 group_kerberos()
 {
 	local v sec
@@ -437,7 +413,11 @@ group_kerberos()
 		done
 		kerberos_negotiates "$v"
 	done
-	kerberos_tls
+	for v in 3 4.2; do
+		mount_fails "NFSv$v, xprtsec=tls" "incorrect mount option" "$v" xprtsec=tls
+		mount_fails "NFSv$v, xprtsec=mtls" "incorrect mount option" "$v" xprtsec=mtls
+		mount_works "NFSv$v, xprtsec=none: mount" "$v" xprtsec=none
+	done
 }
 
 group_kerberos-users()
@@ -517,8 +497,16 @@ group_kerberos-sha2()
 
 group_kerberos-intree()
 {
+	local v
+
 	kerberos_up || { fail "server"; return; }
-	kerberos_intree
+	load_modules rdma && listen_on rdma "$kerberos_port" ||
+		{ fail "in-tree's server"; return; }
+	for v in 4.2 3; do
+		kerberos_pair "in-tree's server" "$proto" "$kerberos_port" "$v"
+		kerberos_pair "in-tree's client" rdma "$port" "$v"
+	done
+	kerberos_pair "in-tree with itself" rdma "$kerberos_port" 4.2
 }
 
 # With any transport, nfsd cannot decode contiguous items longer than a page from an

@@ -191,24 +191,6 @@ no_faults()
 	done
 }
 
-# acted ACTION: waits until this is the client's last action
-acted()
-{
-	until [[ $(actions "$PORT") == *"$1" ]]; do
-		sleep 0.05
-	done
-}
-
-# ready: fills the client's caches, so that it sends no other Call before the SYMLINKs
-ready()
-{
-	local i
-
-	for i in {1..12}; do
-		[ -w "$dir/d$i" ] || return
-	done
-}
-
 # look ADDRESS: records versions, actions, the number of log lines about version 1, the
 # counters, and the connections
 look()
@@ -331,8 +313,13 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	unmount)	no_faults
 			leave ;;
 	make)		make_link ;;
-	acted)		acted "$number" ;;
-	ready)		ready ;;
+	acted)		until [[ $(actions "$PORT") == *"$number" ]]; do
+				sleep 0.05
+			done ;;
+	# Fills the client's caches, so that it sends no other Call before the SYMLINKs.
+	ready)		for i in {1..12}; do
+				[ -w "$dir/d$i" ] || exit
+			done ;;
 	list)		exec ls "$dir/d$number" ;;
 	read)		exec dd if="$dir/data" of=/dev/null bs=64K iflag=direct ;;
 	link)		exec perl -e 'select(undef, undef, undef, 0.05) until -e "/tmp/go.$ENV{CASE}";
