@@ -115,7 +115,7 @@ check-all:
 
 # RUNS=10
 check-repeat:
-	scripts/check-repeat.sh $(if $(RUNS),--runs $(RUNS))
+	RUNS=$(RUNS) scripts/check-repeat.sh
 
 # KERNELS="debian-7.3" selects kernels.
 check-kernels:

@@ -8,7 +8,7 @@
 # and purges the packages. apt and DKMS run in a chroot of the same root, because DKMS's
 # builds are slow under QEMU's emulation.
 #
-#	check-install.sh [12] [13]	KEEP=1 keeps the roots and their logs
+#	check-install.sh [12] [13]
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -36,7 +36,6 @@ proc_down()
 cleanup()
 {
 	root=${root:-none} proc_down
-	[ -z "${KEEP:-}" ] || exit
 	rm -rf "$work"
 }
 trap cleanup EXIT
@@ -171,7 +170,7 @@ boot()
 	mkfs.ext4 -q -F -E lazy_itable_init=1 -d "$root" "$image" 4G >"$log" 2>&1 ||
 		{ result "$name: an image" 1 "$log"; return; }
 	say "$name: $*; log: $log"
-	timeout -k 5 "${TIMEOUT:-1500}" qemu-system-x86_64 -accel tcg,thread=multi \
+	timeout -k 5 1500 qemu-system-x86_64 -accel tcg,thread=multi \
 		-cpu max -m 1536 -smp 1 -nodefaults -no-user-config -display none \
 		-kernel "$root/boot/vmlinuz-$release" \
 		-initrd "$root/boot/initrd.img-$release" \

@@ -3,7 +3,7 @@
 #
 # Checks that make check gives the same verdicts each time:
 #
-#	check-repeat.sh [--runs N] [SUITE...]
+#	check-repeat.sh		RUNS=10
 #
 # Every other run has load beside it: stress-ng with two busy processes, and a compiler in a
 # loop. The cache keeps the verdicts of each run of this commit, so the ten runs can be
@@ -15,16 +15,12 @@ set -u
 . "$(dirname "$0")/vm/common.sh"
 
 cd "$top" || exit 1
-runs=10
-case ${1:-} in
---runs)	runs=${2:-0}; shift $(($# > 1 ? 2 : 1)) ;;
--*)	die "unknown option '$1'" ;;
-esac
-suites=("$@")
-number runs "$runs"
+[ $# -eq 0 ] || die "unknown option '$1'"
+runs=${RUNS:-10}
+number RUNS "$runs"
 [ -z "$(git status --porcelain)" ] || die "the tree has changes, and runs belong to a commit"
 
-out=$cache/repeat/$(git rev-parse --short HEAD)${1:+-$(IFS=+; echo "$*")}
+out=$cache/repeat/$(git rev-parse --short HEAD)
 mkdir -p "$out"
 work=$(mktemp -d)
 
@@ -62,7 +58,7 @@ run()
 		set +m
 	fi
 	CI=true VERDICTS=$out/$1.verdicts.new \
-		scripts/check.sh "${suites[@]}" >"$log" 2>&1 </dev/null &
+		scripts/check.sh >"$log" 2>&1 </dev/null &
 	check=$!
 	wait "$check"
 	rc=$?

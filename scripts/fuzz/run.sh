@@ -5,9 +5,9 @@
 # messages, on all processors: first guided by coverage (libFuzzer), then without guidance
 # and four times as fast. The last line has the number of messages.
 #
-#	run.sh [--runs N] [--seconds N] [--seed N]
+#	run.sh [--runs N] [--seed N]
 #
-# Without options: 100,000,000 messages. A time, also from FUZZ_SECONDS, ends the run
+# Without options: 100,000,000 messages. After FUZZ_SECONDS, if it is not 0, the run ends
 # earlier. A run prints its seed, which is a random number by default.
 #
 # Exit status: 0; 1 a message caused a failure, and was stored; 2 nothing was run.
@@ -28,14 +28,13 @@ seed=$((RANDOM * 32768 + RANDOM))
 while [ $# -gt 0 ]; do
 	case $1 in
 	--runs)		runs=${2:-} ;;
-	--seconds)	seconds=${2:-} ;;
 	--seed)		seed=${2:-} ;;
-	*)		echo "usage: $0 [--runs N] [--seconds N] [--seed N]" >&2; exit 2 ;;
+	*)		echo "usage: $0 [--runs N] [--seed N]" >&2; exit 2 ;;
 	esac
 	shift $(($# > 1 ? 2 : 1))
 done
 number runs "$runs"
-number seconds "$seconds"
+number FUZZ_SECONDS "$seconds"
 number seed "$seed"
 
 compile()

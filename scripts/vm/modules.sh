@@ -23,7 +23,6 @@ kunit=${KUNIT:-0}
 faults=0
 [[ $kernel != uml-debug && $kernel != uml-smp ]] || faults=1
 bench=${BENCH:-0}
-w=${W:-1}
 # ONLY=svcrdma2 builds this module alone and keeps the last builds of the others.
 only=${ONLY:-rpcrdma2 xprtrdma2 svcrdma2 kunit bench faults}
 
@@ -79,7 +78,7 @@ build()
 	# The modules for a kernel of another release are built with that release's compiler.
 	[ ! -e "$kdir/chroot" ] || make=(in_root "$kdir/chroot" make)
 	[[ $kernel != uml* ]] || make+=(ARCH=um)
-	"${make[@]}" -s -C "$kdir/build" M="$out/src" W="$w" KUNIT="$kunit" BENCH="$bench" \
+	"${make[@]}" -s -C "$kdir/build" M="$out/src" W=1 KUNIT="$kunit" BENCH="$bench" \
 		FAULTS="$faults" -j"$jobs" CONFIG_DEBUG_INFO_BTF_MODULES= modules >&2 ||
 		die "the modules do not build for $kernel"
 	# A kernel that is only compiled against has no modules.
