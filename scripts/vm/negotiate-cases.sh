@@ -75,12 +75,9 @@ client_pinned.least_version_refused	2	CONNPROP>version_2,lacks_RPCs>fail
 
 peer_mount()
 {
-	local port=$1 dir=/mnt.$1
-
-	mkdir -p "$dir"
-	timeout -s KILL 60 mount -t nfs -o \
-		"vers=3,proto=rdma2,nolock,port=$port${2:+,$2}" \
-		"$addr4:$export_dir" "$dir" 2>"/tmp/mount.$port"
+	mkdir -p "/mnt.$1"
+	timeout -s KILL 60 mount -t nfs -o "vers=3,proto=rdma2,nolock,port=$1" \
+		"$addr4:$export_dir" "/mnt.$1" 2>"/tmp/mount.$1"
 }
 
 # refusal PORT: checks the error of mount.nfs, and that the log has the reason once
@@ -97,28 +94,20 @@ refusal()
 	fi
 }
 
-# concluded NAME PORT VERSIONS ACTIONS: one case of a row of the table
-concluded()
-{
-	local port=$2 why='' got
-
-	got=$(actions "$port")
-	[ "$got" = "${4#-}" ] || why+=", actions $got"
-	got=$(settled "$port")
-	[ "$got" = "${3#-}" ] || why+=", settled for $got"
-	[[ $4 != *">fail" ]] || got=$(refusal "$port") || why+=", $got"
-	without "$1: actions" "$why"
-}
-
 # Checks the decisions of all clients of the tester, which have separate ports.
 all_concluded()
 {
-	local name versions acted port
+	local name versions acted port why got
 
 	while read -r name versions acted; do
 		[ -n "$name" ] || continue
-		port=$(port_of "$name")
-		concluded "$name" "${port:-0}" "$versions" "$acted"
+		port=$(port_of "$name") why=''
+		got=$(actions "${port:-0}")
+		[ "$got" = "${acted#-}" ] || why+=", actions $got"
+		got=$(settled "${port:-0}")
+		[ "$got" = "${versions#-}" ] || why+=", settled for $got"
+		[[ $acted != *">fail" ]] || got=$(refusal "${port:-0}") || why+=", $got"
+		without "$name: actions" "$why"
 	done <<<"$conclusions"
 }
 
@@ -152,14 +141,14 @@ client_set='
 	send_size)	echo "${VALUE:-65536}" ;;
 	esac >"/sys/module/xprtrdma2/parameters/$SETTING"'
 
-# The client closes a connection whose first RPC was refused, to connect with the next
-# version.
-ended_for_version()
+# real_server NAME PORT VERSION
+real_server()
 {
-	local name=client_refused.invalid_proc_for_the_first
-
-	rise "/tmp/before.$name" "/tmp/after.$name"
-	expect "$name: the version is the reason" "c_ended_VERSION == 1"
+	check "$1: mount" peer_mount "$2" &&
+		check "$1: use" use "/mnt.$2" &&
+		check "$1: the view has version $3" grep -q \
+			"^peer=$addr4:$2 state=up .*version=$3 " /proc/net/rpc/xprtrdma2
+	umount "/mnt.$2"
 }
 
 # In-tree's server, which has version 1 only, and svcrdma2, in one kernel
@@ -169,23 +158,13 @@ real_servers()
 
 	if load_modules rdma 2>/dev/null && listen_on rdma 20050; then
 		name="C-101 the in-tree server"
-		check "$name: mount" peer_mount 20050 &&
-			check "$name: use" use /mnt.20050 &&
-			check "$name: the view has version 1" grep -q \
-				"^peer=$addr4:20050 state=up .*version=1 " \
-				/proc/net/rpc/xprtrdma2
-		umount /mnt.20050
+		real_server "$name" 20050 1
 		same "$name: version 1 by ERR_VERS" "$(actions 20050) $(settled 20050)" "ERR_VERS>version_1 1"
 	else
 		echo "skip C-101 the in-tree server # this kernel has none beside svcrdma2"
 	fi
 	name="S29 svcrdma2"
-	check "$name: mount" peer_mount "$port" &&
-		check "$name: use" use "/mnt.$port" &&
-		check "$name: the view has version 2" grep -q \
-			"^peer=$addr4:$port state=up .*version=2 " \
-			/proc/net/rpc/xprtrdma2
-	umount "/mnt.$port"
+	real_server "$name" "$port" 2
 	before=$(actions "$port")
 	same "$name: version 2 ($before)" "$(settled "$port")" 2
 }
@@ -311,12 +290,18 @@ group_negotiate-hour()
 
 group_negotiate()
 {
+	local refused
+
 	negotiate_up || return
 	visits ${CASES:-$negotiation}
 	if [ -z "${CASES:-}" ]; then
 		all_concluded
 		refusals_logged
-		ended_for_version
+		# The client closes a connection whose first RPC was refused, to connect with the
+		# next version.
+		refused=client_refused.invalid_proc_for_the_first
+		rise "/tmp/before.$refused" "/tmp/after.$refused"
+		expect "$refused: the version is the reason" "c_ended_VERSION == 1"
 		pins
 		real_servers
 	fi
