@@ -268,6 +268,21 @@ static struct rpc_xprt *set_up(struct fixture *f)
 	return svc2_bc_setup(&args);
 }
 
+/* The first Call of a connection with a backchannel is ready to be sent. */
+static struct rpc_rqst *set_up_call(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpc_rqst *rqst = &f->calls[0].rqst;
+	struct svc2_callback *sc = f->calls[0].sc;
+
+	filled = 0;
+	rqst->rq_xprt = set_up(f);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
+	rqst->rq_buffer = sc->sc_data;
+	INIT_LIST_HEAD(&sc->sc_exposed.em_regions);
+	return rqst;
+}
+
 /*
  * The connection is lost during the setup: nfsd gets its transport, on which Calls fail, and no
  * error. Without memory for Receives it may set up another one later.
@@ -337,14 +352,9 @@ static void held_by_buffers(struct kunit *test)
  */
 static void pause_after_errors(struct kunit *test)
 {
+	struct rpc_rqst *rqst = set_up_call(test);
 	struct fixture *f = test->priv;
-	struct rpc_rqst *rqst = &f->calls[0].rqst;
 
-	filled = 0;
-	rqst->rq_xprt = set_up(f);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
-	rqst->rq_buffer = f->calls[0].sc->sc_data;
-	INIT_LIST_HEAD(&f->calls[0].sc->sc_exposed.em_regions);
 	f->sp.sp_backward_failed = jiffies;
 	f->sp.sp_backward_errors = SVC2_BACKWARD_ERRORS;
 	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EBADSLT);
@@ -360,15 +370,9 @@ static void pause_after_errors(struct kunit *test)
 /* A Call does not sleep for a credit of a connection that ends meanwhile. */
 static void b05_lost_before_sleep(struct kunit *test)
 {
+	struct rpc_rqst *rqst = set_up_call(test);
 	struct fixture *f = test->priv;
-	struct rpc_rqst *rqst = &f->calls[0].rqst;
-	struct svc2_callback *sc = f->calls[0].sc;
 
-	filled = 0;
-	rqst->rq_xprt = set_up(f);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
-	rqst->rq_buffer = sc->sc_data;
-	INIT_LIST_HEAD(&sc->sc_exposed.em_regions);
 	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EBADSLT);
 	ending = &f->sp;
 	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOTCONN);
@@ -383,16 +387,11 @@ static void b05_lost_before_sleep(struct kunit *test)
  */
 static void regions_back_before_sleep(struct kunit *test)
 {
+	struct rpc_rqst *rqst = set_up_call(test);
 	struct fixture *f = test->priv;
-	struct rpc_rqst *rqst = &f->calls[0].rqst;
 
-	filled = 0;
-	rqst->rq_xprt = set_up(f);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
 	context = kunit_kzalloc(test, sizeof(*context), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, context);
-	rqst->rq_buffer = f->calls[0].sc->sc_data;
-	INIT_LIST_HEAD(&f->calls[0].sc->sc_exposed.em_regions);
 	rpcrdma2_regions_init(&f->sp.sp_conn);
 	credit = true;
 	offered = -EAGAIN;
@@ -452,13 +451,8 @@ static void r8_built_again(struct kunit *test)
 	static struct svc2_msg answer;
 	struct fixture *f = test->priv;
 	struct svc2_callback *sc = f->calls[0].sc;
-	struct rpc_rqst *rqst = &f->calls[0].rqst;
+	struct rpc_rqst *rqst = set_up_call(test);
 
-	filled = 0;
-	rqst->rq_xprt = set_up(f);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(rqst->rq_xprt));
-	rqst->rq_buffer = sc->sc_data;
-	INIT_LIST_HEAD(&sc->sc_exposed.em_regions);
 	/* With no level of the peer the Call cannot be built. */
 	f->sp.sp_ex.ex_announced.pr_brs = RDMA2_BKREQSUP_NONE;
 	credit = true;
