@@ -179,16 +179,6 @@ static struct backchannel *svc2_bc_from_xprt(struct rpc_xprt *xprt)
 	return container_of(xprt, struct backchannel, bc_xprt);
 }
 
-/*
- * A task that has not gone to sleep yet loses its status when it does; then
- * ->wait_for_reply_request finds sc_failed.
- */
-static void svc2_callback_fail_locked(struct svc2_callback *sc)
-{
-	WRITE_ONCE(sc->sc_failed, true);
-	rpcrdma2_wake_with(sc->sc_rqst->rq_task, -EIO);
-}
-
 /* The RPC belongs to the RPC client again, with or without a result (R8). */
 static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 {
@@ -211,7 +201,9 @@ static void svc2_callback_unpin(struct svc2_callback *sc, u32 copied, bool ends)
 		/* pairs with svc2_bc_is_pausing() */
 		smp_store_release(&sp->sp_backward_errors,
 				  sp->sp_backward_errors + 1);
-		svc2_callback_fail_locked(sc);
+		/* ->wait_for_reply_request finds it, if the status is lost */
+		WRITE_ONCE(sc->sc_failed, true);
+		rpcrdma2_wake_with(rqst->rq_task, -EIO);
 		xprt->stat.recvs++;
 		svc2_count(backward_errors);
 	}
