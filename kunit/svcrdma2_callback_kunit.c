@@ -35,10 +35,12 @@ static unsigned int puts;
 #undef queue_work
 #define queue_work(wq, work)	(puts++)
 
-/* Looks at the fences of answers that are due */
+/* Looks at the fences of answers that are due, all of them after @look_delay */
 static unsigned int looks;
+static unsigned long look_delay;
 #undef queue_delayed_work
-#define queue_delayed_work(wq, work, delay)	((void)(work), looks++)
+#define queue_delayed_work(wq, work, delay)				\
+	((void)(work), look_delay = min_t(unsigned long, look_delay, delay), looks++)
 
 /*
  * An answer of these test cases has no Receive. Whether it was put back, and whether a credit
@@ -766,6 +768,7 @@ static void r8_fence_awaited_too_long(struct kunit *test)
 	list_add(&sc->sc_answered, &bc->bc_answered);
 	xprt_pin_rqst(&rqst);
 	looks = 0;
+	look_delay = ULONG_MAX;
 	svc2_callback_answered(sc);
 	KUNIT_EXPECT_EQ(test, f->last->opcode, IB_WR_LOCAL_INV);
 	KUNIT_EXPECT_EQ(test, looks, 1U);
@@ -776,6 +779,7 @@ static void r8_fence_awaited_too_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_NONE);
 	KUNIT_EXPECT_PTR_EQ(test, sc->sc_answer, &answer);
 	KUNIT_EXPECT_EQ(test, looks, 4U);
+	KUNIT_EXPECT_EQ(test, look_delay, SVC2_REVOKE_TIMEOUT);
 	svc2_bc_watch(&bc->bc_watch.work);
 	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_STALLED);
 	KUNIT_EXPECT_NULL(test, sc->sc_answer);
