@@ -28,10 +28,11 @@ int xprt2_encode_header(struct xprt2_req *req, const struct rpcrdma2_hdr *h, siz
 	return 0;
 }
 
+static int posted;
 int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req, size_t hdrlen, u32 proc,
 			bool apart)
 {
-	return 0;
+	return posted;
 }
 
 /**
@@ -144,6 +145,22 @@ static void lost_before(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_unanswered() - before, 1);
 }
 
+/* The task ends while the Reply cannot be posted. */
+static void s46_not_posted(struct kunit *test)
+{
+	struct unanswered *f = test->priv;
+
+	f->xp.xp_backward_credits = 1;
+	f->ep.ep_vers = RPCRDMA2_VERS_TWO;
+	f->ep.ep_call_threshold = RPCRDMA2_INLINE_DEFAULT;
+	posted = -ENOBUFS;
+	KUNIT_EXPECT_EQ(test, xprt2_send_backward(&f->req.rq2_slot), -ENOBUFS);
+	KUNIT_EXPECT_EQ(test, f->xp.xp_calls, 1);
+	posted = 0;
+	xprt2_bc_free_rqst(&f->req.rq2_slot);
+	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_REPLY);
+}
+
 static void replied(struct kunit *test)
 {
 	struct unanswered *f = test->priv;
@@ -164,6 +181,7 @@ static struct kunit_case unanswered_cases[] = {
 	KUNIT_CASE(s46_task_ends),
 	KUNIT_CASE(retracted),
 	KUNIT_CASE(lost_before),
+	KUNIT_CASE(s46_not_posted),
 	KUNIT_CASE(replied),
 	{}
 };

@@ -820,8 +820,11 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 
 	ret = xprt2_post_reply(ep, req, h, false);
 	trace_xprt2_backward_reply(ep, h->h_xid, ret ?: len);
+	/* The task may end before it is called again. */
+	if (ret == -EAGAIN || ret == -ENOBUFS)
+		return xprt2_count_call(ep, req) ? -ENOBUFS : -ECONNABORTED;
 	if (ret)
-		return ret == -EAGAIN || ret == -ENOBUFS ? -ENOBUFS : -ECONNABORTED;
+		return -ECONNABORTED;
 	if (h->h_proc == RDMA2_MSG)
 		xprt2_count(backward_replies);
 	else
