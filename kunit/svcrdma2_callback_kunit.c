@@ -47,10 +47,13 @@ static unsigned long look_delay;
  * came back before
  */
 static bool put_back, too_early;
+static void (*meanwhile)(void);		/* happens before the Receive is back */
 #define svc2_msg_put(sp, msg)		put_answer(msg)
 #define svc2_discard_reply(sp, msg)	put_answer(msg)
 static int put_answer(struct svc2_msg *answer)
 {
+	if (meanwhile)
+		meanwhile();
 	put_back = true;
 	return 0;
 }
@@ -533,6 +536,39 @@ static void r6_receive_before_credit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->bc->bc_xprt.cwnd, CALLS << RPC_CWNDSHIFT);
 }
 
+/* The fixture whose first Call is aborted */
+static struct fixture *aborted;
+
+static void abort_call(void)
+{
+	aborted->bc->bc_posted[0].ps_aborted = true;
+	aborted->sp.sp_naborted = 1;
+}
+
+/*
+ * R6: the RPC layer no longer finds the Call of an answer, and releases it before the Receive is
+ * posted again. The Call's credit does not come back until then.
+ */
+static void r6_aborted_before_receive(struct kunit *test)
+{
+	static struct svc2_msg answer;
+	struct fixture *f = test->priv;
+
+	aborted = f;
+	f->sp.sp_xprt.xpt_bc_xprt = &f->bc->bc_xprt;
+	f->sp.sp_backward_limit = CALLS;
+	f->sp.sp_backward_grant = CALLS;
+	put_back = false;
+	too_early = false;
+	meanwhile = abort_call;
+	svc2_take_answer(&f->sp, &answer);
+	meanwhile = NULL;
+	KUNIT_EXPECT_FALSE(test, too_early);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, CALLS - 1);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_naborted, 0);
+	KUNIT_EXPECT_EQ(test, f->bc->bc_xprt.cwnd, CALLS << RPC_CWNDSHIFT);
+}
+
 /*
  * A Call that is too long ends with an error after a pause, during which it holds no credit and
  * its task can be woken.
@@ -581,6 +617,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE(r8_built_again),
 	KUNIT_CASE(b05_answered_before_sent_again),
 	KUNIT_CASE(r6_receive_before_credit),
+	KUNIT_CASE(r6_aborted_before_receive),
 	KUNIT_CASE(too_long),
 	KUNIT_CASE(c009_silent_peer),
 	KUNIT_CASE(c009_slow_peer),

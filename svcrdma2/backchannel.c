@@ -438,32 +438,25 @@ static bool svc2_bc_note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	return true;
 }
 
-/*
- * The peer has answered the callback, or never received it. Return: true for an
- * aborted one, whose credit svc2_bc_return_credit() returns.
- */
-static bool svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+/* The peer has answered the callback, or never received it. */
+static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 				  u32 xid)
 {
 	struct svc2_bc_posted *ps;
 	bool aborted;
 
-	guard(spinlock)(&xprt->transport_lock);
-	ps = svc2_bc_find_posted(sp, xprt, xid);
-	if (!ps)
-		return false;
-	aborted = ps->ps_aborted;
-	*ps = svc2_bc_from_xprt(xprt)->bc_posted[--sp->sp_nposted];
-	return aborted;
-}
-
-static void svc2_bc_return_credit(struct svc2_xprt *sp, struct rpc_xprt *xprt)
-{
 	scoped_guard(spinlock, &xprt->transport_lock) {
-		sp->sp_naborted--;
-		svc2_bc_set_window_locked(sp, xprt);
+		ps = svc2_bc_find_posted(sp, xprt, xid);
+		aborted = ps && ps->ps_aborted;
+		if (ps)
+			*ps = svc2_bc_from_xprt(xprt)->bc_posted[--sp->sp_nposted];
+		if (aborted) {
+			sp->sp_naborted--;
+			svc2_bc_set_window_locked(sp, xprt);
+		}
 	}
-	rpcrdma2_window_raised(xprt);
+	if (aborted)
+		rpcrdma2_window_raised(xprt);
 }
 
 /*
@@ -592,7 +585,6 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 		first = svc2_bc_note_posted(sp, rqst->rq_xprt, h->h_xid, sc);
 		/* the callback may be too long now: it is built again */
 		ret = svc2_tx_post(sp, tx, 0, NULL) ? -ENOBUFS : 0;
-		/* not aborted: its task is here */
 		if (ret && first)
 			svc2_bc_forget_posted(sp, rqst->rq_xprt, h->h_xid);
 		if (ret && svc2_bc_withdraw(sc))
@@ -799,13 +791,13 @@ static void svc2_bc_make_receives(struct svc2_xprt *sp,
 
 /*
  * Two threads can hold answers to one callback. The first claims the callback,
- * and pins it. @credit: whether the answer returns the credit of an aborted
- * callback. Return: the callback; or NULL when the answer matches none.
+ * and pins it. @forget: whether svc2_bc_forget_posted() is due when the answer's
+ * Receive is back. Return: the callback; or NULL when the answer matches none.
  */
 static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 						    struct rpc_xprt *xprt,
 						    struct svc2_msg *answer,
-						    bool *credit)
+						    bool *forget)
 {
 	struct rpcrdma2_msg *msg = &answer->sm_msg;
 	struct svc2_callback *sc;
@@ -816,17 +808,21 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(msg->mg_hdr.h_xid));
 	if (!rqst) {
 		svc2_bc_late_reply(sp, xprt, msg);
-		*credit = svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+		*forget = true;
 		return NULL;
 	}
 	sc = svc2_callback_of(rqst);
 	if (sc->sc_answer)
 		return NULL;
+	/* the peer may have had an earlier copy, and returns its credit */
+	if (sc->sc_failed) {
+		*forget = true;
+		return NULL;
+	}
 	/* pairs with svc2_send_begin() */
 	vers = smp_load_acquire(&sc->sc_vers);
-	if (sc->sc_failed || !vers) {
-		/* the peer has had an earlier copy, and returns its credit */
-		*credit = svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+	if (!vers) {
+		svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
 		return NULL;
 	}
 	sc->sc_verdict = svc2_judge_answer(msg, vers, rqst->rq_rcv_buf.buflen,
@@ -835,7 +831,7 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 		return NULL;
 	if (!msg->mg_verdict)
 		svc2_bc_take_grant(sp, xprt, &msg->mg_hdr);
-	*credit = svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+	svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
 	if (unlikely(READ_ONCE(sp->sp_silent)))
 		WRITE_ONCE(sp->sp_silent, false);
 	sc->sc_answer = answer;
@@ -875,24 +871,26 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
  */
 int svc2_take_answer(struct svc2_xprt *sp, struct svc2_msg *answer)
 {
+	u32 xid = answer->sm_msg.mg_hdr.h_xid;
 	struct svc2_callback *sc = NULL;
 	struct rpc_xprt *xprt;
-	bool credit = false;
+	bool forget = false;
 
 	/* pairs with svc2_bc_setup(): the transport is complete or absent */
 	xprt = smp_load_acquire(&sp->sp_xprt.xpt_bc_xprt);
 	if (xprt) {
 		svc2_bc_make_receives(sp, xprt);
-		sc = svc2_bc_claim_callback(sp, xprt, answer, &credit);
+		sc = svc2_bc_claim_callback(sp, xprt, answer, &forget);
 	}
 	if (sc) {
 		svc2_callback_answered(sc);
-	} else {
-		svc2_check_handle(sp, &answer->sm_msg);
-		svc2_discard_reply(sp, answer);	/* R6 */
+		return 0;
 	}
-	if (credit)
-		svc2_bc_return_credit(sp, xprt);
+	svc2_check_handle(sp, &answer->sm_msg);
+	svc2_discard_reply(sp, answer);
+	/* R6: the next callback follows, also if this one is aborted just now */
+	if (forget)
+		svc2_bc_forget_posted(sp, xprt, xid);
 	return 0;
 }
 
