@@ -626,7 +626,7 @@ static void parameters(struct kunit *test)
 	svc2_connections.pm_value = 0;
 	if (PAGE_SIZE == 4096 || PAGE_SIZE == 65536)
 		KUNIT_EXPECT_EQ(test, limit_of_connections(), machine.ram_pages /
-				((PAGE_SIZE == 4096 ? 8 : 50) << (20 - PAGE_SHIFT)));
+				((PAGE_SIZE == 4096 ? 8 : 54) << (20 - PAGE_SHIFT)));
 	machine.ram_pages = 1;
 	KUNIT_EXPECT_EQ(test, limit_of_connections(), SVC2_CONNS_MIN);
 	/* 64 TiB: the whole pages that a parameter in KiB can hold */
