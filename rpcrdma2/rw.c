@@ -79,14 +79,14 @@ static struct part *rpcrdma2_rw_new_part(struct rpcrdma2_rw *rw,
 					 const struct rpcrdma2_segment *seg,
 					 u32 skip)
 {
-	struct part *part = kmem_cache_alloc(part_cache, RPCRDMA2_GFP);
+	struct part *part = kmem_cache_alloc(part_cache, GFP_KERNEL);
 
 	if (!part)
 		return NULL;
 	if (nents <= PART_SGES) {
 		sg_init_table(part->sges, nents);
 		part->table.sgl = part->sges;
-	} else if (sg_alloc_table(&part->table, nents, RPCRDMA2_GFP)) {
+	} else if (sg_alloc_table(&part->table, nents, GFP_KERNEL)) {
 		kmem_cache_free(part_cache, part);
 		return NULL;
 	}

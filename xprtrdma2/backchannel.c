@@ -460,9 +460,13 @@ void xprt2_chunked_work(struct work_struct *work)
 {
 	struct xprt2_ep *ep = container_of(to_delayed_work(work),
 					   struct xprt2_ep, ep_chunk_work);
-	unsigned int flags = memalloc_nofs_save();
+	unsigned int nofs = memalloc_nofs_save();
+	unsigned int pflags = current->flags;
 	struct xprt2_chunked *ch;
 
+	/* The end of the connection waits for this worker. */
+	if (atomic_read(&ep->ep_xp->xp_xprt.swapper))
+		current->flags |= PF_MEMALLOC;
 	while ((ch = xprt2_chunked_dequeue(ep))) {
 		if (xprt2_chunked_step(ep, ch))
 			continue;
@@ -472,7 +476,8 @@ void xprt2_chunked_work(struct work_struct *work)
 		mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, SHORTAGE_PAUSE);
 		break;
 	}
-	memalloc_nofs_restore(flags);
+	current_restore_flags(pflags, PF_MEMALLOC);
+	memalloc_nofs_restore(nofs);
 }
 
 /**
