@@ -62,7 +62,7 @@ case ${1:-} in
 		scripts/vm/kernel.sh --headers "$kernel" >/dev/null || exit 1
 	done ;;
 --boot)	shift
-	[ $# -gt 0 ] || set -- debian-6.1 debian-6.12 debian-7.3
+	[ $# -gt 0 ] || set -- debian-6.1 debian-6.12 debian-7.2 debian-7.3
 	each boot "$@" ;;
 *)	[ $# -gt 0 ] || set -- "${names[@]}"
 	each compile "$@" ;;
