@@ -144,9 +144,20 @@ fetch_release()
 	debs=$cache/debs-$name.$$
 	say "fetching the kernel $release"
 	mkdir -p "$debs"
+	# A security update has headers and an unsigned image first, the signed one a day later.
 	in_root "$root" apt-cache pkgnames linux- |
-		grep -xE "linux-(image|base|binary|modules)-${release//[.+]/[&]}" \
-			>"$debs/names"
+		grep -xE "linux-(image|base|binary|modules)-${release//[.+]/[&]}(-unsigned)?" |
+		in_root "$root" xargs apt-cache policy |
+		awk '/^[^ ]/ { sub(/:$/, ""); name = $1 }
+			/^ *Candidate: [^(]/ { found[name] }
+			END {
+				for (name in found) {
+					signed = name
+					if (!sub(/-unsigned$/, "", signed) ||
+							!(signed in found))
+						print name
+				}
+			}' >"$debs/names"
 	# shellcheck disable=SC2046 # a list of words
 	download "$debs" "$root" $(cat "$debs/names")
 	rm -rf "$dir/all"
