@@ -285,7 +285,16 @@ class Modules(Machine):
         self.file('/sys/module/rpcrdma/refcnt')
         self.said['modinfo -n xprtrdma2'] = '/lib/modules/xprtrdma2.ko\n'
         self.assertEqual(self.findings(self.tool.check_module), [
-            ('FAIL', 'module: the kernel\'s own rpcrdma is loaded instead of xprtrdma2')])
+            ('FAIL', 'module: the kernel\'s own rpcrdma is loaded instead of xprtrdma2'),
+            ('ok', 'module: xprtrdma2 is installed, and not loaded'),
+            ('FAIL', f'module: there is no svcrdma2 for Linux {os.uname().release}, rpcrdma is '
+             'used in its place')])
+
+    def test_rpcrdma_where_a_signature_prevents_xprtrdma2(self):
+        self.file('/sys/module/rpcrdma/refcnt')
+        self.said['modinfo -n xprtrdma2'] = '/lib/modules/xprtrdma2.ko\n'
+        (text, _), = self.notes('Y')
+        self.assertIn('signed by DKMS module signing key', text)
 
     def test_names_that_lead_elsewhere(self):
         for module in ('xprtrdma2', 'svcrdma2'):
@@ -350,6 +359,9 @@ class Listener(Machine):
         self.assertIn('rdma=y', self.advice('[nfsd]\nthreads=8\n'))
         self.assertIn('has no nfsrdma', self.advice('[nfsd]\nrdma=y\n'))
         self.assertIn('restart', self.advice('[nfsd]\nrdma=y\nrdma-port=20049\n'))
+        for word in ('Y', 'True', 't', '"y"'):
+            self.assertIn('restart', self.advice(f'[nfsd]\nrdma={word}\nrdma-port=20049\n'))
+        self.assertIn('rdma=y', self.advice('[nfsd]\nrdma\nrdma-port=20049\n'))
 
     def test_bytes_that_are_no_utf_8(self):
         self.assertIn('restart', self.advice(
