@@ -277,9 +277,19 @@ local function content(seg)
 	return bytes, seg.length == 0
 end
 
-local function chunk_content(chunk)
-	local bytes, whole = ByteArray.new(), true
+-- The peer chooses the lengths of segments. Payloads of nfsd have at most 4 MiB.
+local MESSAGE_MAX = 0x1000000
 
+-- The bytes of a chunk; nil if a message cannot be so long
+local function chunk_content(chunk)
+	local bytes, whole, length = ByteArray.new(), true, 0
+
+	for _, seg in ipairs(chunk) do
+		length = length + seg.length
+	end
+	if length > MESSAGE_MAX then
+		return nil
+	end
 	for _, seg in ipairs(chunk) do
 		local part, there = content(seg)
 
@@ -317,7 +327,8 @@ local function with_reads(inline, msg)
 		local length = chunk[1].position - out:len()
 		local bytes, there = chunk_content(chunk)
 
-		if length < 0 or taken + length > inline:len() then
+		if length < 0 or taken + length > inline:len() or
+				not bytes or out:len() + bytes:len() > MESSAGE_MAX then
 			return nil
 		end
 		out = out .. piece(inline, taken, length) .. pad(bytes)
@@ -333,7 +344,7 @@ local function with_write(inline, msg)
 	local bytes, whole = chunk_content(msg.writes[1])
 	local length = inline:len()
 
-	if #msg.writes ~= 1 or length < 4 or
+	if #msg.writes ~= 1 or length < 4 or not bytes or
 			inline:subset(length - 4, 4):tvb("length")(0, 4):uint() ~= bytes:len() then
 		return nil
 	end
