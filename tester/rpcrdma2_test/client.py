@@ -38,7 +38,7 @@ class Target:
             answer = t.ask(wire.connprop(t.xid()))
             if isinstance(answer.message, wire.Error) and answer.message.code == wire.VERS:
                 low, high = answer.message.arguments
-                self.versions = tuple(range(low, high + 1))
+                self.versions = tuple(v for v in (1, 2) if low <= v <= high)
             else:
                 self.versions = (2,)
                 t.version = 1
