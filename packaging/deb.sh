@@ -12,7 +12,7 @@ set -eu
 
 cd "$top"
 out=${1:-deb}
-need_packages debhelper dh-dkms dpkg-dev lintian python3-docutils
+need_packages build-essential debhelper dh-dkms dpkg-dev lintian python3-docutils
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -28,7 +28,7 @@ git ls-files -z --cached --others --exclude-standard -- . ':!deb' |
 (cd "$work/rdma2" && dpkg-buildpackage -us -uc) >"$work/log" 2>&1 ||
 	{ cat "$work/log" >&2; die "the packages do not build"; }
 mkdir -p "$out"
-rm -f "$out"/rdma2*
+rm -f "$out"/rdma2_*.{dsc,tar.*,changes,buildinfo} "$out"/rdma2-{dkms,utils}_*.deb
 cp -t "$out" "$work"/rdma2*.*
 lintian --fail-on error,warning --info --pedantic "$out"/*.dsc "$out"/*.deb >&2
 ls "$out"/*.deb
