@@ -341,6 +341,8 @@ def trial(arguments):
                 if status['transport'] == 'rpcrdma' and 'v2' in clients:
                     report.line('The server is rpcrdma and has no version 2.')
                     clients.remove('v2')
+                    if not clients:
+                        report.fail('no client is left')
         for client in clients:
             try:
                 if size.loopback:
