@@ -45,6 +45,9 @@ struct chain {
  * @rooms: calls of ->room
  * @losses: calls of ->lost
  * @why: reason that the last call passed
+ * @ports: data of the device's ports
+ * @state: state that the queue pair was put into, or 0
+ * @flushes: chain that the device flushes in the error state, or NULL
  * @extra: po_extra of the chains to post
  * @c: chains of the test cases
  */
@@ -60,6 +63,9 @@ struct queue {
 	unsigned int		rooms;
 	unsigned int		losses;
 	enum rpcrdma2_loss	why;
+	struct ib_port_data	ports[1];
+	enum ib_qp_state	state;
+	struct chain		*flushes;
 	unsigned int		extra;
 	struct chain		c[6];
 };
@@ -86,6 +92,20 @@ static void fake_drain(struct ib_qp *qp)
 {
 }
 
+static int fake_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+		       struct ib_udata *udata)
+{
+	struct queue *q = container_of(qp, struct queue, qp);
+	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR };
+
+	q->state = attr->qp_state;
+	if (q->flushes) {
+		wc.wr_cqe = &q->flushes->post.po_cqe;
+		wc.wr_cqe->done(&q->cq, &wc);
+	}
+	return 0;
+}
+
 static void lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 	struct queue *q = container_of(co, struct queue, co);
@@ -110,6 +130,9 @@ static struct queue *open_queue(struct kunit *test, unsigned long timeout)
 	rpcrdma2_conn_init(&q->co, &ops);
 	q->device.ops.post_send = fake_post;
 	q->device.ops.drain_sq = fake_drain;
+	q->device.ops.modify_qp = fake_modify;
+	q->device.port_data = q->ports;
+	q->qp.real_qp = &q->qp;
 	q->qp.device = &q->device;
 	q->qp.send_cq = &q->cq;
 	q->id.qp = &q->qp;
@@ -580,6 +603,30 @@ static void overdue_behind_the_oldest(struct kunit *test)
 	rpcrdma2_sq_drain(&q->co);
 }
 
+/*
+ * S46: the owner of an overdue chain gets it back, even if the task that has to close the
+ * connection waits for this chain.
+ */
+static void overdue_is_flushed(struct kunit *test)
+{
+	struct queue *q = open_queue(test, TIMEOUT);
+	struct chain *c = q->c;
+
+	KUNIT_ASSERT_EQ(test, post_send(q, c, true), 0);
+	q->flushes = c;
+	pass(q, TIMEOUT - HZ);
+	KUNIT_EXPECT_EQ(test, q->state, 0);
+	KUNIT_EXPECT_EQ(test, c->done, 0);
+	pass(q, HZ);
+	KUNIT_EXPECT_EQ(test, q->state, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, c->done, 1);
+	KUNIT_EXPECT_FALSE(test, c->ok);
+	KUNIT_EXPECT_EQ(test, q->losses, 1);
+	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_SEND);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co), RPCRDMA2_LOSS_SEND);
+	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
+}
+
 struct begin_chain {
 	struct rpcrdma2_post	post;
 	struct ib_send_wr	wr;
@@ -724,6 +771,7 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(overdue_when_oldest),
 	KUNIT_CASE(overdue_despite_progress),
 	KUNIT_CASE(overdue_behind_the_oldest),
+	KUNIT_CASE(overdue_is_flushed),
 	{}
 };
 

@@ -1026,6 +1026,18 @@ static long rpcrdma2_sq_left(const struct rpcrdma2_sq *sq,
 	return min_t(long, since + sq->sq_timeout - jiffies, most);
 }
 
+/*
+ * The owner closes a lost connection, but its task may wait for the overdue chain
+ * first: a task of the RPC layer can hold XPRT_LOCKED while it waits for its RPC
+ * to be unpinned. In the error state the device returns the chain.
+ */
+static void rpcrdma2_sq_flush(struct rpcrdma2_conn *co)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	ib_modify_qp(rpcrdma2_conn_qp(co), &attr, IB_QP_STATE);
+}
+
 static void rpcrdma2_sq_watch(struct work_struct *work)
 {
 	struct rpcrdma2_conn *co = container_of(to_delayed_work(work),
@@ -1052,6 +1064,7 @@ static void rpcrdma2_sq_watch(struct work_struct *work)
 	} else if (why) {
 		WRITE_ONCE(sq->sq_overdue, true);
 		rpcrdma2_conn_lose(co, why);
+		rpcrdma2_sq_flush(co);
 	}
 }
 

@@ -72,8 +72,10 @@ struct rpcrdma2_recv;
  * can have a deadline: sq_timeout after it has become the oldest chain with a
  * deadline, since it cannot overtake those before it, and in any case
  * RPCRDMA2_SQ_PATIENCE times sq_timeout after it was posted. A delayed work
- * item checks the first chain on sq_posted that has a deadline. Where the owner
- * supervises most chains itself, only chains with po_timed have one.
+ * item checks the first chain on sq_posted that has a deadline; when it is
+ * overdue, the connection is lost, and the queue pair put into the error state.
+ * Where the owner supervises most chains itself, only chains with po_timed have
+ * a deadline.
  *
  *   Q1	A chain on sq_posted belongs to the Send Queue. po_done is called
  *	exactly once for it: by its own completion, by a later completion if

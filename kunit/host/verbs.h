@@ -124,9 +124,23 @@ struct ib_recv_wr {
 	int			num_sge;
 };
 
+enum ib_qp_state {
+	IB_QPS_RESET,
+	IB_QPS_ERR = 6,
+};
+
+enum ib_qp_attr_mask {
+	IB_QP_STATE		= 1 << 0,
+};
+
+struct ib_qp_attr {
+	enum ib_qp_state	qp_state;
+};
+
 struct ib_event;
 struct ib_qp;
 struct ib_reg_wr;
+struct ib_udata;
 
 struct ib_port_data {
 	struct {
@@ -153,6 +167,9 @@ struct ib_device {
 		int	(*post_recv)(struct ib_qp *qp,
 				     const struct ib_recv_wr *wr,
 				     const struct ib_recv_wr **bad);
+		int	(*modify_qp)(struct ib_qp *qp,
+				     struct ib_qp_attr *attr, int mask,
+				     struct ib_udata *udata);
 		void	(*drain_sq)(struct ib_qp *qp);
 		void	(*drain_rq)(struct ib_qp *qp);
 		int	(*poll_cq)(struct ib_cq *cq, int num,
@@ -164,6 +181,7 @@ struct ib_device {
 
 struct ib_qp {
 	struct ib_device	*device;
+	struct ib_qp		*real_qp;
 	struct ib_cq		*send_cq;
 	struct ib_cq		*recv_cq;
 	u32			max_write_sge;
@@ -174,6 +192,8 @@ struct ib_pd {
 };
 
 #define ib_post_send(qp, wr, bad)	((qp)->device->ops.post_send(qp, wr, bad))
+#define ib_modify_qp(qp, attr, mask)				\
+	((qp)->device->ops.modify_qp((qp)->real_qp, attr, mask, NULL))
 #define ib_drain_sq(qp)			((qp)->device->ops.drain_sq(qp))
 #define ib_drain_rq(qp)			((qp)->device->ops.drain_rq(qp))
 #define ib_req_notify_cq(cq, flags)	((cq)->device->ops.req_notify_cq(cq, flags))
