@@ -93,6 +93,12 @@ static struct svc2_tx *context;
 #define svc2_tx_try_get(sp, sc)		(context)
 #define svc2_tx_put(sp, tx)		((void)(tx))
 
+/* The result of the post of a Call */
+static int posted;
+static int post_call(struct svc2_xprt *sp);
+#define svc2_tx_header(tx, h)			((void)(tx))
+#define svc2_tx_post(sp, tx, inv_handle, rw)	post_call(sp)
+
 /* The result of the Receives that a backchannel needs */
 static int filled;
 #define svc2_grant_fill(sp, limit)	grant_fill(sp, limit)
@@ -497,6 +503,56 @@ static void b05_answered_before_sent_again(struct kunit *test)
 	found = NULL;
 }
 
+/* The Call that is sent again, and the result */
+static struct rpc_rqst *again;
+static int sent_again;
+
+static void send_again(void)
+{
+	sent_again = svc2_bc_send_request(again);
+}
+
+static int post_call(struct svc2_xprt *sp)
+{
+	if (!posted)
+		svc2_callback_of(again)->sc_vers = RPCRDMA2_VERS_ONE;
+	return posted;
+}
+
+/* Sets up the backchannel and its first Call, which can be sent. */
+static struct rpc_rqst *set_up_sendable(struct kunit *test)
+{
+	struct rpc_rqst *rqst = set_up_call(test);
+	struct fixture *f = test->priv;
+
+	context = kunit_kzalloc(test, sizeof(*context), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, context);
+	f->sp.sp_nposted = 0;
+	credit = true;
+	posted = 0;
+	again = rqst;
+	return rqst;
+}
+
+/*
+ * B-05: the RPC layer does not find the Call of an answer, and sends the Call before the answer's
+ * Receive is back. The answer does not return the credit of this copy.
+ */
+static void b05_sent_again_before_receive(struct kunit *test)
+{
+	struct rpc_rqst *rqst = set_up_sendable(test);
+	struct fixture *f = test->priv;
+	static struct svc2_msg answer;
+
+	meanwhile = send_again;
+	svc2_take_answer(&f->sp, &answer);
+	meanwhile = NULL;
+	KUNIT_EXPECT_EQ(test, sent_again, 0);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, 1);
+	credit = false;
+	svc2_bc_destroy(rqst->rq_xprt);
+}
+
 /*
  * R6: the Receive of an answer is posted again before the credit of its Call comes back, with a
  * Reply, with an error, and late.
@@ -616,6 +672,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE(r8_sent_again),
 	KUNIT_CASE(r8_built_again),
 	KUNIT_CASE(b05_answered_before_sent_again),
+	KUNIT_CASE(b05_sent_again_before_receive),
 	KUNIT_CASE(r6_receive_before_credit),
 	KUNIT_CASE(r6_aborted_before_receive),
 	KUNIT_CASE(too_long),

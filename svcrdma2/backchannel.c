@@ -461,9 +461,10 @@ static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 
 /*
  * The peer no longer uses the memory of a callback that was aborted, or is
- * about to be. svc2_callback_revoke() handles the invalidated handle.
+ * about to be. svc2_callback_revoke() handles the invalidated handle. Return:
+ * false when the peer had no such callback.
  */
-static void svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+static bool svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 			       struct rpcrdma2_msg *msg)
 {
 	struct svc2_bc_posted *ps;
@@ -471,15 +472,17 @@ static void svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 
 	guard(spinlock)(&xprt->transport_lock);
 	ps = svc2_bc_find_posted(sp, xprt, msg->mg_hdr.h_xid);
-	if (ps)
-		WRITE_ONCE(sp->sp_silent, false);
-	sc = ps ? ps->ps_callback : NULL;
-	if (!sc || !rpcrdma2_is_exposed(&sc->sc_exposed))
-		return;
-	sc->sc_late = true;
-	sc->sc_late_handle = msg->mg_handle;
-	msg->mg_handle = 0;
-	wake_up_var(sp);
+	if (!ps)
+		return false;
+	WRITE_ONCE(sp->sp_silent, false);
+	sc = ps->ps_callback;
+	if (sc && rpcrdma2_is_exposed(&sc->sc_exposed)) {
+		sc->sc_late = true;
+		sc->sc_late_handle = msg->mg_handle;
+		msg->mg_handle = 0;
+		wake_up_var(sp);
+	}
+	return true;
 }
 
 /* The peer may soon answer this aborted callback. */
@@ -807,8 +810,7 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 	guard(spinlock)(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(msg->mg_hdr.h_xid));
 	if (!rqst) {
-		svc2_bc_late_reply(sp, xprt, msg);
-		*forget = true;
+		*forget = svc2_bc_late_reply(sp, xprt, msg);
 		return NULL;
 	}
 	sc = svc2_callback_of(rqst);
