@@ -462,6 +462,16 @@ static void refused_update(struct kunit *test)
 	expect_no_message(test, &ex);
 }
 
+/* The end has announced Receives of 12288 bytes, and a message has arrived a second later. */
+static void begin_announced(struct kunit *test, struct rpcrdma2_exchange *ex, u32 nochg)
+{
+	begin(test, ex, RBSIZ, nochg);
+	rpcrdma2_exchange_resize(ex, 12288, 65536);
+	expect_message(test, ex, RDMA2_OPT_UPDPROP, RBSIZ);
+	rpcrdma2_exchange_received(ex, NOW + HZ);
+	rec.xid = XID + 1;
+}
+
 /*
  * 2.3, S18: an UPDPROP no longer waits when a message arrives a second later, so a peer may
  * refuse it after the next message of this end.
@@ -498,11 +508,7 @@ static void late_refusal(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_properties_in_vain], 2);
 	}
 	/* A REQPROP continues to wait. */
-	begin(test, &ex, RBSIZ, 0);
-	rpcrdma2_exchange_resize(&ex, 12288, 65536);
-	expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
-	rpcrdma2_exchange_received(&ex, NOW + HZ);
-	rec.xid = XID + 1;
+	begin_announced(test, &ex, 0);
 	rpcrdma2_exchange_resize(&ex, 12288, 4096);
 	expect_message(test, &ex, RDMA2_OPT_REQPROP, RBSIZ);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, error(test, XID, 3)));
@@ -512,11 +518,7 @@ static void late_refusal(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_refused(&ex, error(test, XID + 1, 2)));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_exchange_busy(&ex));
 	/* The peer has requested another value meanwhile. */
-	begin(test, &ex, RBSIZ, RBSIZ);
-	rpcrdma2_exchange_resize(&ex, 12288, 65536);
-	expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
-	rpcrdma2_exchange_received(&ex, NOW + HZ);
-	rec.xid = XID + 1;
+	begin_announced(test, &ex, RBSIZ);
 	rpcrdma2_exchange_resize(&ex, 16384, 65536);
 	expect_message(test, &ex, RDMA2_OPT_UPDPROP, RBSIZ);
 	rpcrdma2_propset_init(&pm.pm_set, RBSIZ, &val);
