@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Backward direction: Calls of the server, their chunks, and the Replies */
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include <linux/sunrpc/svc.h>
@@ -460,13 +459,10 @@ void xprt2_chunked_work(struct work_struct *work)
 {
 	struct xprt2_ep *ep = container_of(to_delayed_work(work),
 					   struct xprt2_ep, ep_chunk_work);
-	unsigned int nofs = memalloc_nofs_save();
-	unsigned int pflags = current->flags;
+	/* The end of the connection waits for this worker. */
+	unsigned int flags = xprt2_reclaim_begin(ep->ep_xp);
 	struct xprt2_chunked *ch;
 
-	/* The end of the connection waits for this worker. */
-	if (atomic_read(&ep->ep_xp->xp_xprt.swapper))
-		current->flags |= PF_MEMALLOC;
 	while ((ch = xprt2_chunked_dequeue(ep))) {
 		if (xprt2_chunked_step(ep, ch))
 			continue;
@@ -476,8 +472,7 @@ void xprt2_chunked_work(struct work_struct *work)
 		mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, SHORTAGE_PAUSE);
 		break;
 	}
-	current_restore_flags(pflags, PF_MEMALLOC);
-	memalloc_nofs_restore(nofs);
+	xprt2_reclaim_end(flags);
 }
 
 /**

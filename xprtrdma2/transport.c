@@ -2,7 +2,6 @@
 /* Operations for the RPC layer. Their table, at the end, is in order of use. */
 #include <linux/module.h>
 #include <linux/random.h>
-#include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -81,12 +80,9 @@ static void xprt2_connect_worker(struct work_struct *work)
 	struct xprt2_xprt *xp = container_of(work, struct xprt2_xprt,
 					     xp_connect_work.work);
 	struct rpc_xprt *xprt = &xp->xp_xprt;
-	unsigned int nofs = memalloc_nofs_save();
-	unsigned int pflags = current->flags;
+	unsigned int flags = xprt2_reclaim_begin(xp);
 	int ret;
 
-	if (atomic_read(&xprt->swapper))
-		current->flags |= PF_MEMALLOC;
 	xprt2_ep_disconnect(xp);
 	xp->xp_tried = jiffies;
 	ret = xprt2_ep_connect(xp);
@@ -113,8 +109,7 @@ static void xprt2_connect_worker(struct work_struct *work)
 	 */
 	xprt_wake_pending_tasks(xprt, ret);
 	xprt_unlock_connect(xprt, xp);
-	current_restore_flags(pflags, PF_MEMALLOC);
-	memalloc_nofs_restore(nofs);
+	xprt2_reclaim_end(flags);
 }
 
 /*

@@ -56,6 +56,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -680,6 +681,28 @@ struct xprt2_xprt {
 static inline struct xprt2_xprt *xprt2_from_xprt(struct rpc_xprt *xprt)
 {
 	return container_of(xprt, struct xprt2_xprt, xp_xprt);
+}
+
+/**
+ * xprt2_reclaim_begin - allocate memory as work that writeback may wait for
+ * @xp: transport; with a swap file on the server it may use the reserves
+ *
+ * Context: workqueue.
+ * Return: flags for xprt2_reclaim_end().
+ */
+static inline unsigned int xprt2_reclaim_begin(const struct xprt2_xprt *xp)
+{
+	unsigned int flags = current->flags;
+
+	current->flags |= PF_MEMALLOC_NOFS;
+	if (atomic_read(&xp->xp_xprt.swapper))
+		current->flags |= PF_MEMALLOC;
+	return flags;
+}
+
+static inline void xprt2_reclaim_end(unsigned int flags)
+{
+	current_restore_flags(flags, PF_MEMALLOC | PF_MEMALLOC_NOFS);
 }
 
 /* Count a received RDMA2_ERROR. */
