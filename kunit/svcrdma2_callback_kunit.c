@@ -165,8 +165,9 @@ static int late_init(struct kunit *test)
 		sc->sc_rqst = &de->rqst;
 		rpcrdma2_exposed_init(&sc->sc_exposed);
 		list_add(&de->region, &sc->sc_exposed.em_regions);
-		KUNIT_ASSERT_TRUE(test,
-				  svc2_bc_note_posted(&f->sp, xprt, i, sc));
+		svc2_bc_note_posting(&f->sp, xprt, i, sc);
+		svc2_bc_note_copies(&f->sp, xprt, i, SVC2_BC_POSTING, SVC2_BC_SENT);
+		KUNIT_ASSERT_NOT_NULL(test, svc2_bc_find_posted(&f->sp, xprt, i));
 	}
 	return 0;
 }
@@ -512,8 +513,13 @@ static void send_again(void)
 	sent_again = svc2_bc_send_request(again);
 }
 
+/* An answer that comes just before the Call is posted */
+static struct svc2_msg *overtaking;
+
 static int post_call(struct svc2_xprt *sp)
 {
+	if (overtaking)
+		svc2_take_answer(sp, overtaking);
 	if (!posted)
 		svc2_callback_of(again)->sc_vers = RPCRDMA2_VERS_ONE;
 	return posted;
@@ -536,19 +542,59 @@ static struct rpc_rqst *set_up_sendable(struct kunit *test)
 
 /*
  * B-05: the RPC layer does not find the Call of an answer, and sends the Call before the answer's
- * Receive is back. The answer does not return the credit of this copy.
+ * Receive is back. The answer does not return the credit of this copy, whether the peer has had an
+ * earlier one or not.
  */
 static void b05_sent_again_before_receive(struct kunit *test)
 {
 	struct rpc_rqst *rqst = set_up_sendable(test);
 	struct fixture *f = test->priv;
 	static struct svc2_msg answer;
+	unsigned int i;
 
-	meanwhile = send_again;
+	for (i = 0; i < 2; i++) {
+		meanwhile = send_again;
+		svc2_take_answer(&f->sp, &answer);
+		meanwhile = NULL;
+		KUNIT_EXPECT_EQ(test, sent_again, 0);
+		KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, 1);
+	}
 	svc2_take_answer(&f->sp, &answer);
-	meanwhile = NULL;
-	KUNIT_EXPECT_EQ(test, sent_again, 0);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, 0);
+	credit = false;
+	svc2_bc_destroy(rqst->rq_xprt);
+}
+
+/*
+ * B-05: an answer that comes just before a Call is posted does not return the credit of this
+ * Call. Of a Call that is not posted the peer has an earlier copy, or none.
+ */
+static void b05_answered_before_post(struct kunit *test)
+{
+	struct rpc_rqst *rqst = set_up_sendable(test);
+	struct fixture *f = test->priv;
+	static struct svc2_msg answer;
+
+	found = rqst;
+	overtaking = &answer;
+	/* The peer guesses the XID; then it answers the first copy. */
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), 0);
 	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, 1);
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), 0);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, 1);
+
+	posted = -ENOTCONN;
+	overtaking = NULL;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOBUFS);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, 1);
+	overtaking = &answer;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOBUFS);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, 0);
+	overtaking = NULL;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOBUFS);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, 0);
+
+	found = NULL;
 	credit = false;
 	svc2_bc_destroy(rqst->rq_xprt);
 }
@@ -673,6 +719,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE(r8_built_again),
 	KUNIT_CASE(b05_answered_before_sent_again),
 	KUNIT_CASE(b05_sent_again_before_receive),
+	KUNIT_CASE(b05_answered_before_post),
 	KUNIT_CASE(r6_receive_before_credit),
 	KUNIT_CASE(r6_aborted_before_receive),
 	KUNIT_CASE(too_long),

@@ -153,9 +153,14 @@ static u32 svc2_callback_place_reply(struct rpc_rqst *rqst,
 	return came + written;
 }
 
-/* A callback that the peer has */
+/* Copies of a callback: one that the peer has to answer, one to be posted */
+#define SVC2_BC_SENT	BIT(0)
+#define SVC2_BC_POSTING	BIT(1)
+
+/* A callback of which there is a copy */
 struct svc2_bc_posted {
 	u32			ps_xid;
+	u32			ps_copies;
 	bool			ps_aborted;	/* aborted (B-05) */
 	/* NULL when no answer may reach it any longer */
 	struct svc2_callback	*ps_callback;
@@ -422,34 +427,43 @@ svc2_bc_find_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt, u32 xid)
 	return NULL;
 }
 
-/*
- * The peer may answer this callback from now on; with its credit there is room.
- * Return: false when the peer has a first copy of it.
- */
-static bool svc2_bc_note_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
-				u32 xid, struct svc2_callback *sc)
+/* A callback is about to be posted. With its credit there is room. */
+static void svc2_bc_note_posting(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+				 u32 xid, struct svc2_callback *sc)
 {
+	struct svc2_bc_posted *ps;
+
 	guard(spinlock)(&xprt->transport_lock);
-	if (svc2_bc_find_posted(sp, xprt, xid) ||
-	    sp->sp_nposted >= sp->sp_backward_max)
-		return false;
-	svc2_bc_from_xprt(xprt)->bc_posted[sp->sp_nposted++] =
-		(struct svc2_bc_posted){ .ps_xid = xid, .ps_callback = sc };
-	return true;
+	ps = svc2_bc_find_posted(sp, xprt, xid);
+	if (!ps) {
+		if (sp->sp_nposted >= sp->sp_backward_max)
+			return;
+		ps = &svc2_bc_from_xprt(xprt)->bc_posted[sp->sp_nposted++];
+		*ps = (struct svc2_bc_posted){
+			.ps_xid = xid, .ps_callback = sc };
+	}
+	ps->ps_copies |= SVC2_BC_POSTING;
 }
 
-/* The peer has answered the callback, or never received it. */
-static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
-				  u32 xid)
+/*
+ * Removes @gone from the copies of a callback, then adds @more, and forgets the
+ * callback when none is left.
+ */
+static void svc2_bc_note_copies(struct svc2_xprt *sp, struct rpc_xprt *xprt,
+				u32 xid, u32 gone, u32 more)
 {
 	struct svc2_bc_posted *ps;
 	bool aborted;
 
 	scoped_guard(spinlock, &xprt->transport_lock) {
 		ps = svc2_bc_find_posted(sp, xprt, xid);
-		aborted = ps && ps->ps_aborted;
-		if (ps)
-			*ps = svc2_bc_from_xprt(xprt)->bc_posted[--sp->sp_nposted];
+		if (!ps)
+			return;
+		ps->ps_copies = (ps->ps_copies & ~gone) | more;
+		if (ps->ps_copies)
+			return;
+		aborted = ps->ps_aborted;
+		*ps = svc2_bc_from_xprt(xprt)->bc_posted[--sp->sp_nposted];
 		if (aborted) {
 			sp->sp_naborted--;
 			svc2_bc_set_window_locked(sp, xprt);
@@ -462,7 +476,8 @@ static void svc2_bc_forget_posted(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 /*
  * The peer no longer uses the memory of a callback that was aborted, or is
  * about to be. svc2_callback_revoke() handles the invalidated handle. Return:
- * false when the peer had no such callback.
+ * false when the peer had no such callback; otherwise svc2_bc_note_copies() is
+ * due when the Receive is back (R6).
  */
 static bool svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 			       struct rpcrdma2_msg *msg)
@@ -474,6 +489,7 @@ static bool svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	ps = svc2_bc_find_posted(sp, xprt, msg->mg_hdr.h_xid);
 	if (!ps)
 		return false;
+	ps->ps_copies &= ~SVC2_BC_SENT;
 	WRITE_ONCE(sp->sp_silent, false);
 	sc = ps->ps_callback;
 	if (sc && rpcrdma2_is_exposed(&sc->sc_exposed)) {
@@ -571,7 +587,6 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 {
 	struct svc2_callback *sc = svc2_callback_of(rqst);
 	struct svc2_tx *tx;
-	bool first;
 	int ret;
 
 	svc2_callback_header(h, READ_ONCE(sp->sp_last_vers),
@@ -585,11 +600,11 @@ static int svc2_bc_send_callback(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 	ret = svc2_callback_build(sp, tx, h, rqst);
 	if (!ret) {
 		rqst->rq_xtime = ktime_get();
-		first = svc2_bc_note_posted(sp, rqst->rq_xprt, h->h_xid, sc);
+		svc2_bc_note_posting(sp, rqst->rq_xprt, h->h_xid, sc);
 		/* the callback may be too long now: it is built again */
 		ret = svc2_tx_post(sp, tx, 0, NULL) ? -ENOBUFS : 0;
-		if (ret && first)
-			svc2_bc_forget_posted(sp, rqst->rq_xprt, h->h_xid);
+		svc2_bc_note_copies(sp, rqst->rq_xprt, h->h_xid,
+				    SVC2_BC_POSTING, ret ? 0 : SVC2_BC_SENT);
 		if (ret && svc2_bc_withdraw(sc))
 			rpcrdma2_unexpose(&sp->sp_conn, &sc->sc_exposed);
 	}
@@ -794,7 +809,7 @@ static void svc2_bc_make_receives(struct svc2_xprt *sp,
 
 /*
  * Two threads can hold answers to one callback. The first claims the callback,
- * and pins it. @forget: whether svc2_bc_forget_posted() is due when the answer's
+ * and pins it. @forget: whether svc2_bc_note_copies() is due when the answer's
  * Receive is back. Return: the callback; or NULL when the answer matches none.
  */
 static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
@@ -809,22 +824,19 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 
 	guard(spinlock)(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(msg->mg_hdr.h_xid));
-	if (!rqst) {
-		*forget = svc2_bc_late_reply(sp, xprt, msg);
-		return NULL;
-	}
-	sc = svc2_callback_of(rqst);
-	if (sc->sc_answer)
+	sc = rqst ? svc2_callback_of(rqst) : NULL;
+	if (sc && sc->sc_answer)
 		return NULL;
 	/* the peer may have had an earlier copy, and returns its credit */
-	if (sc->sc_failed) {
-		*forget = true;
+	if (!sc || sc->sc_failed) {
+		*forget = svc2_bc_late_reply(sp, xprt, msg);
 		return NULL;
 	}
 	/* pairs with svc2_send_begin() */
 	vers = smp_load_acquire(&sc->sc_vers);
 	if (!vers) {
-		svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+		svc2_bc_note_copies(sp, xprt, msg->mg_hdr.h_xid,
+				    SVC2_BC_SENT, 0);
 		return NULL;
 	}
 	sc->sc_verdict = svc2_judge_answer(msg, vers, rqst->rq_rcv_buf.buflen,
@@ -833,7 +845,8 @@ static struct svc2_callback *svc2_bc_claim_callback(struct svc2_xprt *sp,
 		return NULL;
 	if (!msg->mg_verdict)
 		svc2_bc_take_grant(sp, xprt, &msg->mg_hdr);
-	svc2_bc_forget_posted(sp, xprt, msg->mg_hdr.h_xid);
+	svc2_bc_note_copies(sp, xprt, msg->mg_hdr.h_xid,
+			    SVC2_BC_SENT | SVC2_BC_POSTING, 0);
 	if (unlikely(READ_ONCE(sp->sp_silent)))
 		WRITE_ONCE(sp->sp_silent, false);
 	sc->sc_answer = answer;
@@ -892,7 +905,7 @@ int svc2_take_answer(struct svc2_xprt *sp, struct svc2_msg *answer)
 	svc2_discard_reply(sp, answer);
 	/* R6: the next callback follows, also if this one is aborted just now */
 	if (forget)
-		svc2_bc_forget_posted(sp, xprt, xid);
+		svc2_bc_note_copies(sp, xprt, xid, 0, 0);
 	return 0;
 }
 
