@@ -25,15 +25,13 @@ static int resolve_addr(struct rdma_cm_id *id);
 #undef pr_fmt
 #include "../xprtrdma2/connect.c"
 
-/* Stubs for the other files of the client */
+/* Stubs for the other files of the client. xprtrdma2_props_kunit.c has that for properties. */
 DEFINE_PER_CPU(u64 [XPRT2_C_COUNT], xprt2_counters);
 struct workqueue_struct *xprt2_wq;
 struct rpcrdma2_param xprt2_param_receive_size = { RPCRDMA2_INLINE_DEFAULT };
 struct rpcrdma2_param xprt2_param_send_size = { RPCRDMA2_INLINE_DEFAULT };
 struct rpcrdma2_param xprt2_param_backward;
 
-void xprt2_backward_measure(struct xprt2_ep *ep) { }
-void xprt2_begin_properties(struct xprt2_ep *ep) { }
 void xprt2_begin_version(struct xprt2_ep *ep) { }
 void xprt2_end_version(struct xprt2_ep *ep) { }
 void xprt2_trial_lost(struct xprt2_ep *ep) { }
@@ -49,8 +47,6 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 {
 }
 
-void xprt2_sizes_changed(struct xprt2_ep *ep, bool receive) { }
-void xprt2_props_work(struct work_struct *work) { }
 void xprt2_trial_timeout(struct work_struct *work) { }
 
 #define SLOTS	128
