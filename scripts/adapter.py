@@ -122,7 +122,9 @@ class Server:
             self.undo.callback(run, 'pkill', 'rpc.mountd')
         run('rpc.nfsd', '16')
         self.undo.callback(run, 'rpc.nfsd', '0')
-        write(f'{NFSD}/portlist', f'rdma {PORT}')
+        # With rdma=y in nfs.conf rpc.nfsd has opened a listener, perhaps on this port.
+        if f'rdma {PORT}' not in read(f'{NFSD}/portlist').split('\n'):
+            write(f'{NFSD}/portlist', f'rdma {PORT}')
         # Nobody has state to reclaim; the grace period may be over.
         with contextlib.suppress(Fault):
             write(f'{NFSD}/v4_end_grace', 'Y')

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Tests the tool rdma2 (utils/rdma2) on machines that consist of files, without a kernel; and the
-form in which check.sh prints results.
+Tests the tool rdma2 (utils/rdma2) on machines that consist of files, without a kernel; the
+listener of adapter.py; and the form in which check.sh prints results.
 
         tool_test.py [TOOL]
 """
@@ -24,8 +24,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOOL = f'{HERE}/../utils/rdma2'
 
 
-def load():
-    loader = importlib.machinery.SourceFileLoader('rdma2_tool', TOOL)
+def load(path=None):
+    loader = importlib.machinery.SourceFileLoader('rdma2_tool', path or TOOL)
     spec = importlib.util.spec_from_loader('rdma2_tool', loader)
     module = importlib.util.module_from_spec(spec)
     sys.dont_write_bytecode = True
@@ -384,6 +384,34 @@ class Netconfig(Machine):
         self.file('/etc/protocols', 'rdma       3939          RDMA\n')
         self.assertEqual([('ok', 'netconfig: has rdma2, for proto=rdma2', None)],
                          list(self.tool.check_netconfig(None)))
+
+
+class Adapter(unittest.TestCase):
+    """The server of adapter.py, on a machine where commands have no effect"""
+
+    def portlist(self, before):
+        """Returns the text that the server has written to a list of ports with these lines."""
+        adapter = load(f'{HERE}/adapter.py')
+        with tempfile.TemporaryDirectory() as folder:
+            adapter.NFSD = adapter.EXPORT = folder
+            adapter.run = lambda *_, **__: ''
+            for name, text in ('threads', '0\n'), ('portlist', before), ('v4_end_grace', ''):
+                with open(f'{folder}/{name}', 'w', encoding='utf-8') as f:
+                    f.write(text)
+            adapter.load = lambda *_: None
+            server = adapter.Server(types.SimpleNamespace(loopback=False, bytes=0))
+            server.start('rdma2')
+            server.stop()
+            with open(f'{folder}/portlist', encoding='utf-8') as f:
+                return f.read()
+
+    def test_a_listener_of_nfs_conf(self):
+        for ports in 'rdma 20049\ntcp 2049\n', 'tcp 2049\nrdma 20049\n':
+            self.assertEqual(self.portlist(ports), ports)
+
+    def test_no_listener(self):
+        for ports in '', 'tcp 2049\n', 'rdma 20050\n', 'tcp 20049\n':
+            self.assertEqual(self.portlist(ports), 'rdma 20049')
 
 
 class Documents(unittest.TestCase):
