@@ -97,7 +97,12 @@ class Client:
 
     def clean_up(self):
         """Removes the files that a case has created, and restores the settings."""
-        self.settings.restore()
+        try:
+            self.settings.restore()
+        finally:
+            self.remove_files()
+
+    def remove_files(self):
         if not self.made:
             return
         version = max(self.target.versions)

@@ -113,7 +113,7 @@ def print_settings():
 def run(case, talk):
     """Runs a case with a client or server and returns the result."""
     begin = time.monotonic()
-    status, why, lost = report.PASSED, '', False
+    status, why, lost, unclean = report.PASSED, '', False, False
     try:
         case.function(talk)
     except registry.NotApplicable as reason:
@@ -130,16 +130,21 @@ def run(case, talk):
         status = report.FAILED
         why = f'{where.filename}:{where.lineno}: {type(reason).__name__}: {reason}'
     finally:
-        talk.clean_up()
+        try:
+            talk.clean_up()
+        except Exception as reason:     # the other cases run nevertheless
+            status, unclean = report.FAILED, True
+            why = '; '.join(filter(None, [str(why), f'after the case: {reason}']))
         if not case.kept or status != report.PASSED:
             talk.close()
-    return report.Result(case, status, str(why), time.monotonic() - begin, lost)
+    return report.Result(case, status, str(why), time.monotonic() - begin, lost,
+                         unclean=unclean)
 
 
 def judged(result, options):
     """Returns the result in view of --known and --all-apply."""
     status, why = result.status, result.why
-    is_known = result.case.name in options.known.split()
+    is_known = result.case.name in options.known.split() and not result.unclean
     if status == report.NOT_APPLICABLE and options.all_apply:
         status, why = report.FAILED, f'not applicable: {why}'
     elif status == report.FAILED and is_known:

@@ -17,6 +17,7 @@ class Result:
     seconds: float = 0.0
     lost: bool = False      # failed because of a lost connection
     known: bool = False     # failed, as --known expects
+    unclean: bool = False   # failed after the case, with its settings or files
 
 
 def by_requirement(results):

@@ -15,6 +15,7 @@ import pathlib
 import random
 import re
 import signal
+import tempfile
 import threading
 import types
 
@@ -213,6 +214,33 @@ def reasons():
             yield f'not applicable because of {why!r}: {got.status}'
 
 
+def restored():
+    """A setting that stays changed fails its case; the other settings are restored."""
+    def sets(t):
+        for name in 'credits', 'pin', 'versions':
+            t.set(name, 1)
+
+    def sets_and_fails(t):
+        sets(t)
+        raise registry.Failure('the peer')
+
+    for function, first in (sets, ''), (sets_and_fails, 'the peer; '):
+        with tempfile.TemporaryDirectory() as folder:
+            command = f'[ "$SETTING$VALUE" != pin ] && echo "$VALUE" >{folder}/$SETTING'
+            of_case = settings.Settings(command)
+            case = registry.Case('a.b', (), '', function, 'client', 2, ())
+            got = main_module().run(case, types.SimpleNamespace(
+                set=of_case.set, clean_up=of_case.restore, close=lambda: None))
+            left = {p.name: p.read_text('utf-8') for p in pathlib.Path(folder).iterdir()}
+        options = types.SimpleNamespace(known='a.b', all_apply=False)
+        got = main_module().judged(got, options)
+        if (got.status != report.FAILED or 'pin is not restored' not in got.why or
+                first not in got.why):
+            yield f'a setting that stays: {got.status}: {got.why}'
+        if left != {'credits': '\n', 'pin': '1\n', 'versions': '\n'}:
+            yield f'settings after a command that fails: {left}'
+
+
 class Ends(visitor.Visitor):
     """A client, or a server, that uses no device and ends in a way of its own"""
     reason = None
@@ -280,7 +308,8 @@ def main_module():
 
 
 def main():
-    found = [*faults(), *fuzzing(), *texts(), *verdicts(), *reasons(), *crashes()]
+    found = [*faults(), *fuzzing(), *texts(), *verdicts(), *reasons(), *restored(),
+             *crashes()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')

@@ -4,6 +4,7 @@
 import os
 import subprocess
 
+from .registry import Failure
 from .waits import scaled
 
 # By name: the peer that has the setting, and the meaning of $VALUE
@@ -45,5 +46,13 @@ class Settings:
                                 **self.environment))
 
     def restore(self):
-        for name in [*self.changed]:
-            self.set(name, '')
+        """Restores each setting, also if the command fails for another one."""
+        wrong = []
+        for name in sorted(self.changed):
+            try:
+                self.set(name, '')
+                self.changed.remove(name)
+            except (OSError, subprocess.SubprocessError) as reason:
+                wrong.append(f'{name} is not restored: {reason}')
+        if wrong:
+            raise Failure('; '.join(wrong))
