@@ -30,15 +30,17 @@ class Target:
     versions: tuple = ()
     settings: dict = dataclasses.field(default_factory=dict)
 
-    def survey(self):
-        """Finds the versions that the server supports."""
-        t = Client(self, 2)
+    def survey(self, kind=None):
+        """Finds the versions that the server supports; the self-test has a kind of Client."""
+        t = (kind or Client)(self, 2)
         try:
             t.open()
             answer = t.ask(wire.connprop(t.xid()))
             if isinstance(answer.message, wire.Error) and answer.message.code == wire.VERS:
                 low, high = answer.message.arguments
                 self.versions = tuple(v for v in (1, 2) if low <= v <= high)
+                check(self.versions, f'the server supports versions {low} to {high}, and '
+                      'neither 1 nor 2')
             else:
                 self.versions = (2,)
                 t.version = 1

@@ -15,11 +15,13 @@ import pathlib
 import random
 import re
 import signal
+import struct
 import tempfile
 import threading
 import types
 
 from . import canary, registry, report, rpc, settings, visitor, wire
+from .client import Answer, Client, Target
 from .endpoint import PrivateData
 from .fuzz import minimise, mutate
 from .wire import Error, Option, Prop, Properties, Rpc, Segment, u32
@@ -241,6 +243,54 @@ def restored():
             yield f'settings after a command that fails: {left}'
 
 
+class Answering(Client):
+    """A client whose server supports some versions, and names a range of them"""
+
+    def __init__(self, target, version, has, named):
+        super().__init__(target, version)
+        self.has, self.named, self.answers = has, named, []
+
+    def open(self, *_, **__):
+        return self
+
+    def send(self, *messages):
+        for message in messages:
+            number, version = struct.unpack_from('>2I', message.encode())
+            self.answers.append(
+                Error(number, wire.VERS, self.named, version) if version not in self.has else
+                Rpc(number, rpc.reply(number), version, direction=wire.REPLY))
+
+    def arrival(self, patience):
+        message = self.answers.pop(0)
+        return Answer(message, len(message.encode()), None)
+
+
+def ranges():
+    """A server may support versions that the tester lacks, and VERS has to agree with that."""
+    case, = registry.chosen(registry.load(), ['versions.unknown_version'])
+    for has, named, versions, why in (
+            ((1, 2), (1, 2), (1, 2), ''), ((2,), (2, 2), (2,), ''), ((1,), (1, 1), (1,), ''),
+            ((1, 2, 3), (1, 3), (1, 2), ''), ((2, 3, 4), (2, 4), (2,), ''),
+            ((1, 2), (1, 3), (1, 2), 'VERS 1 to 3 for version 3'),
+            ((1, 2), (0, 2), (1, 2), 'VERS 0 to 2 for version 0'),
+            ((1, 2), (1, 0xffffffff), (1, 2), 'VERS 1 to 4294967295 for version 4294967295'),
+            ((1, 2), (2, 2), (1, 2), 'versions 2 to 2, not (1, 2)'),
+            ((2,), (1, 2), (2,), 'versions 1 to 2, not (2,)'),
+            ((1, 2), (2, 1), (1, 2), 'versions 2 to 1, not (1, 2)')):
+        target = Target('', 0)
+        target.survey(lambda *of: Answering(*of, has, named))
+        got = main_module().run(case, Answering(target, max(has[:2]), has, named))
+        right = got.why.endswith(why) if why else got.status == report.PASSED
+        if target.versions != versions or not right:
+            yield f'versions {has}, named {named}: {target.versions}, {got.status}: {got.why}'
+    try:
+        target.survey(lambda *of: Answering(*of, (3, 4), (3, 4)))
+        yield 'a server of versions 3 and 4 is tested'
+    except registry.Failure as reason:
+        if '3 to 4' not in str(reason):
+            yield f'a server of versions 3 and 4: {reason}'
+
+
 class Ends(visitor.Visitor):
     """A client, or a server, that uses no device and ends in a way of its own"""
     reason = None
@@ -309,7 +359,7 @@ def main_module():
 
 def main():
     found = [*faults(), *fuzzing(), *texts(), *verdicts(), *reasons(), *restored(),
-             *crashes()]
+             *ranges(), *crashes()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')

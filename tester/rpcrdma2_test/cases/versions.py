@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Versions of messages and answers."""
 
-from ..registry import NotApplicable, case, check
-from ..wire import MSG, VERS, Properties, Raw, Rpc, connprop, u32
+from ..endpoint import Lost
+from ..registry import Failure, NotApplicable, case, check
+from ..wire import MSG, VERS, Error, Properties, Raw, Rpc, WireError, connprop, u32
 
-UNKNOWN = (0, 3, 4, 255, 0x20000, 0xffffffff)
+UNKNOWN = (0xffffffff, 0x20000, 255, 4, 3, 0)
 
 
 @case('C-079 C-076 C-077 E-17 S36')
@@ -20,19 +21,33 @@ def unknown_version_to_version_one(t):
 
 
 def unknown_versions(t):
+    low, high = t.error(t.null().with_word(1, UNKNOWN[0]), VERS).arguments
+    check(tuple(v for v in (1, 2) if low <= v <= high) == t.target.versions,
+          f'versions {low} to {high}, not {t.target.versions}')
     for version in UNKNOWN:
-        got = t.error(t.null().with_word(1, version), VERS)
-        low, high = got.arguments
-        check(low == min(t.target.versions) and high == max(t.target.versions),
-              f'versions {low} to {high}, not {t.target.versions}')
+        if low <= version <= high:
+            check(not refuses(t, version), f'VERS {low} to {high} for version {version}')
+        else:
+            t.error(t.null().with_word(1, version), VERS, low, high)
     t.alive()
+
+
+def refuses(t, version):
+    """Returns whether VERS answers a version that this tester lacks. Anything else may happen."""
+    try:
+        t.send(t.null().with_word(1, version))
+        answer = t.receive()
+    except (Failure, Lost, WireError):
+        answer = None
+    t.again()
+    return answer is not None and isinstance(answer.message, Error) and answer.message.code == VERS
 
 
 @case('S44 C-079')
 def version_is_judged_before_all_else(t):
     """The version is checked before any other fault, in 16 bytes with any proc"""
     for proc in (0, 2, 5, 9, 77):
-        t.error(Raw(u32(t.xid(), 3, 0, proc)), VERS)
+        t.error(Raw(u32(t.xid(), UNKNOWN[0], 0, proc)), VERS)
     t.alive()
 
 
