@@ -14,11 +14,13 @@ import io
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOL = f'{HERE}/../utils/rdma2'
@@ -194,6 +196,44 @@ class Route(Machine):
         self.file('/sys/class/net/bond0/lower_eth1/type')
         self.assertEqual(self.route('bond0.7'), (
             'note', 'route: 192.0.2.1 by bond0.7, on eth1, which has an RDMA device'))
+
+    def test_no_rxe_on_a_vlan(self):
+        for netdev, below in ('bond0.7.8', 'bond0.7'), ('bond0.7', 'bond0'):
+            self.file(f'/sys/class/net/{netdev}/lower_{below}/type')
+            self.file(f'/sys/class/net/{netdev}/uevent', f'DEVTYPE=vlan\nINTERFACE={netdev}\n')
+        self.file('/sys/class/net/bond0/lower_eth1/type')
+        self.file('/sys/class/net/bond0/uevent', 'DEVTYPE=bond\nINTERFACE=bond0\n')
+        for netdev in 'bond0.7.8', 'bond0.7', 'bond0':
+            self.route(netdev)
+            (_, text, advice), = self.tool.check_route(types.SimpleNamespace(server='192.0.2.1'))
+            self.assertIn(f'by {netdev}, which has no RDMA device', text)
+            self.assertIn('rxe netdev bond0;', advice)
+
+    def by(self, server, *addresses):
+        """Returns the interfaces on the way to a server, which has these addresses."""
+        found = [(socket.AF_INET6, 1, 6, '', (a, 0, 0, 0)) if ':' in a else
+                 (socket.AF_INET, 1, 6, '', (a, 0)) for a in addresses]
+        with unittest.mock.patch.object(socket, 'getaddrinfo', return_value=found):
+            return [text.split(' by ')[-1].split(',')[0] for _, text, _ in
+                    self.tool.check_route(types.SimpleNamespace(server=server))]
+
+    def test_a_server_with_several_addresses(self):
+        self.assertEqual(self.by('s', '2001:db8::1', '192.0.2.1'), ['route: none to s'])
+        self.said['ip -o route get 2001:db8::1'] = '2001:db8::1 dev eth6 src 2001:db8::2'
+        self.assertEqual(self.by('s', '2001:db8::1', '192.0.2.1'), ['eth6'])
+        self.said['ip -o route get 192.0.2.9'] = '192.0.2.9 dev eth4 src 192.0.2.2'
+        self.assertEqual(self.by('s', '2001:db8::1', '192.0.2.1', '192.0.2.9'), ['eth4'])
+
+    def test_a_link_local_address(self):
+        self.said['ip -o route get fe80::1 oif lo'] = 'fe80::1 dev eth1 src fe80::2'
+        self.device('mlx5_0', 'eth1')
+        for server in 'fe80::1%lo', '[fe80::1%lo]':
+            (grade, text, _), = self.tool.check_route(types.SimpleNamespace(server=server))
+            self.assertEqual((grade, text), (
+                'ok', f'route: {server} by eth1, which has an RDMA device'))
+        self.said['ip -o route get 2001:db8::1'] = '2001:db8::1 dev eth1 src 2001:db8::2'
+        (grade, _, _), = self.tool.check_route(types.SimpleNamespace(server='[2001:db8::1]'))
+        self.assertEqual(grade, 'ok')
 
     def test_infiniband(self):
         self.device('mlx5_0', '', link='InfiniBand')
