@@ -156,6 +156,17 @@ class Printed(Machine):
         self.file('/proc/net/rpc/xprtrdma2', b'peer=\xfc state=up\n')
         self.assertIn('  \\ufffd  up', self.printed('latin-1', 'show'))
 
+    def test_an_output_that_is_closed_or_full(self):
+        for command in 'show', 'show --json', 'doctor', '--version', '--help':
+            for output, why in (('>&-', 'Bad file descriptor'),
+                                ('>/dev/full', 'No space left on device')):
+                ran = subprocess.run(['sh', '-c', f'"$0" {command} {output}', TOOL],
+                                     capture_output=True, text=True)
+                self.assertEqual((ran.returncode, ran.stderr),
+                                 (1, f'rdma2: standard output: {why}\n'), (command, output))
+                both = subprocess.run(['sh', '-c', f'"$0" {command} {output} 2>&-', TOOL])
+                self.assertEqual(both.returncode, 1, (command, output))
+
     def test_a_state_that_is_empty(self):
         self.device('mlx5_0', state='\n')
         self.assertIn('note device: mlx5_0, ?', self.printed('ascii', 'doctor'))
