@@ -414,13 +414,25 @@ class Listener(Machine):
             self.assertIn('restart', self.advice(f'[nfsd]\nrdma={word}\nrdma-port=20049\n'))
         self.assertIn('rdma=y', self.advice('[nfsd]\nrdma\nrdma-port=20049\n'))
 
+    def test_what_nfs_utils_accepts(self):
+        for text in ('[NFSD]\nRDMA=y\nRdma-Port=20049\n', '[ nfsd ] x\nrdma = y\nrdma-port= 20049\n',
+                     '[nfsd]\nrdma=y # on\nrdma-port="20049" ; here\n',
+                     '[nfsd]\nrdma=y\n[mountd]\nrdma=n\n[Nfsd]\nrdma-port=20049\n',
+                     '[nfsd]\nrdma=\\\ny\nrdma-port=20049\n',
+                     '[nfsd]\nrdma=y\nrdma=\nrdma-port=20049\n#rdma=n\n;rdma=n\n'):
+            self.assertIn('restart', self.advice(text), text)
+        for text in ('[nfsd "x"]\nrdma=y\nrdma-port=20049\n', '[nfsd]\n#rdma=y\n',
+                     '[nfsd]\nrdma=y\nrdma=n\n'):
+            self.assertIn('rdma=y', self.advice(text), text)
+        self.assertIn('has no nfsrdma', self.advice('[nfsd]\nrdma=y\nrdma-port=#20049\n'))
+
     def test_bytes_that_are_no_utf_8(self):
         self.assertIn('restart', self.advice(
             b'# na\xefve\n[nfsd]\nrdma=y\nrdma-port=20049\nhost=\xe4\n'))
 
     def test_indented_lines(self):
         self.assertIn('restart', self.advice('[nfsd]\n  rdma=y\n    rdma-port=20049\n'))
-        self.assertIn('restart', self.advice('[nfsd]\nrdma=y\nrdma-port\n  threads=8\n'))
+        self.assertIn('has no nfsrdma', self.advice('[nfsd]\nrdma=y\nrdma-port\n  threads=8\n'))
 
     def test_what_is_no_configuration(self):
         for text in ('rdma=y\n', '[nfsd\nrdma=y\n', '[nfsd]\n=\n', '[]\n', '\0',
