@@ -100,6 +100,14 @@ class Library:
             Library.loaded = load()
         return getattr(Library.loaded, name)
 
+    def lacks(self):
+        """Returns the reason why the library cannot be loaded, or None."""
+        try:
+            self.ep_listen
+        except (OSError, AttributeError) as reason:     # AttributeError: it is an old one
+            return f'{reason}; "make" in the folder of the tester builds the library'
+        return None
+
 
 lib = Library()
 

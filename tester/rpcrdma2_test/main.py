@@ -4,13 +4,14 @@
 import argparse
 import dataclasses
 import multiprocessing
+import re
 import sys
 import time
 import traceback
 
 from . import canary, flawed, registry, report, rpc, selftest, settings, waits, wire
 from .client import Client, Target
-from .endpoint import Lost
+from .endpoint import Lost, lib
 from .fuzz import run as fuzzing
 from .many import Many
 from .server import Kept, Server, Trigger
@@ -24,6 +25,12 @@ def positive(text):
     if not 0 < number < 1000:
         raise argparse.ArgumentTypeError('a factor above 0 and below 1000')
     return number
+
+
+def port_number(text):
+    if not re.fullmatch('[0-9]{1,5}', text) or not 0 < int(text) < 1 << 16:
+        raise ValueError(f'PORT is a number from 1 to 65535, not {text}')
+    return int(text)
 
 
 def arguments():
@@ -268,8 +275,15 @@ def main():
     if len(options.words) < 2:
         parser.error('HOST and PORT are missing')
     host, port, *words = options.words
+    try:
+        port = port_number(port)
+    except ValueError as reason:
+        parser.error(reason)
+    if why := lib.lacks():
+        print(f'rpcrdma2-test: {why}', file=sys.stderr)
+        return 2
     if options.fuzz or options.replay or options.flawed is not None:
-        return fuzz(parser, options, host, int(port))
+        return fuzz(parser, options, host, port)
     if not options.faults:
         cases = registry.chosen([c for c in cases if c.plays == options.plays], words)
     if not cases:
@@ -279,8 +293,10 @@ def main():
             parser.error(f'--require {word}: no case that would run is called so')
     if options.plays == 'server' and not options.trigger:
         parser.error('--server needs --trigger')
-    target = Target(host, int(port), options.export, options.set, options.gss)
-    trigger = Trigger(host, int(port), options.trigger, options.backend or host, options.set,
+    if options.plays == 'server' and not options.faults and port + len(cases) > 1 << 16:
+        parser.error(f'{len(cases)} cases need as many ports from PORT on')
+    target = Target(host, port, options.export, options.set, options.gss)
+    trigger = Trigger(host, port, options.trigger, options.backend or host, options.set,
                       options.actions)
     try:
         if options.faults:

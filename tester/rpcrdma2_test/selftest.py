@@ -16,13 +16,15 @@ import random
 import re
 import signal
 import struct
+import sys
 import tempfile
 import threading
 import types
+import unittest.mock
 
 from . import canary, registry, report, rpc, settings, visitor, wire
 from .client import Answer, Client, Target
-from .endpoint import PrivateData
+from .endpoint import PrivateData, lib
 from .fuzz import minimise, mutate
 from .wire import Error, Option, Prop, Properties, Rpc, Segment, u32
 
@@ -291,6 +293,32 @@ def ranges():
             yield f'a server of versions 3 and 4: {reason}'
 
 
+def wrong_words():
+    """Words that no case can use end the run with 2 and one error; so does a missing library."""
+    server = ['--server', '--trigger', 'false', '127.0.0.1']
+    for words, library, why in (
+            (['h', 'nfs'], None, 'not nfs'), (['h', '0'], None, 'not 0'),
+            (['h', '65536'], None, 'not 65536'), (['h', '-1'], None, 'not -1'),
+            (['--fuzz', '--export', '/x', 'h', '99999'], None, 'not 99999'),
+            ([*server, '65535', 'client_codes'], None, 'ports from PORT on'),
+            ([*server, '20049', 'client_codes'], '/none/lib.so', '/none/lib.so: '),
+            (['h', '20049'], '/none/lib.so', '/none/lib.so: '),
+            (['h', '20049'], 'libc.so.6', 'libc.so.6: undefined symbol: ')):
+        own = {'RPCRDMA2_TEST_LIBRARY': library} if library else {}
+        with (unittest.mock.patch.dict(os.environ, own),
+              unittest.mock.patch.object(type(lib), 'loaded', None),
+              unittest.mock.patch.object(sys, 'argv', ['rpcrdma2-test', *words]),
+              contextlib.redirect_stderr(io.StringIO()) as error,
+              contextlib.redirect_stdout(io.StringIO()) as output):
+            try:
+                status = main_module().main()
+            except SystemExit as end:
+                status = end.code
+        last = error.getvalue().strip().rpartition('\n')[2]
+        if status != 2 or why not in last or output.getvalue():
+            yield f'{" ".join(words)} with {library}: {status}, {last}{output.getvalue()}'
+
+
 class Ends(visitor.Visitor):
     """A client, or a server, that uses no device and ends in a way of its own"""
     reason = None
@@ -359,7 +387,8 @@ def main_module():
 
 def main():
     found = [*faults(), *fuzzing(), *texts(), *verdicts(), *reasons(), *restored(),
-             *ranges(), *crashes()]
+             *ranges(), *wrong_words(),
+             *crashes()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')
