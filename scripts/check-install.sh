@@ -100,6 +100,11 @@ without_packages()
 	proc_up
 	expect "make dkms-install" from_sources dkms-install &&
 		expect "DKMS built the modules" has_modules "$first"
+	# shellcheck disable=SC2016 # the last line, for sed
+	sed -i '$a MODULE_INFO(changed, "yes");' "$root/tmp/rdma2/rpcrdma2/module.c"
+	expect "make dkms-install with changed sources" from_sources dkms-install &&
+		expect "DKMS built the changed modules" eval \
+			"has_modules '$first' && modinfo -b '$root' -k '$first' -F changed rpcrdma2 | grep yes"
 	expect "make dkms-uninstall" from_sources dkms-uninstall
 	expect "make dkms-uninstall removes all files" nothing_left
 	expect "make" from_sources all && expect "make install" from_sources install &&
