@@ -279,7 +279,8 @@ static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
  * after RDMA2_DROP perhaps not even these; h_len is not past the end of the
  * message, unless the message is shorter than the prefix. If
  * rpcrdma2_is_excess(), the chunks are valid too, without what exceeds the
- * capacity: chunks, or segments of chunks. h_direction determines the reaction to an error verdict:
+ * capacity: chunks, or segments of chunks. h_direction determines the reaction
+ * to an error verdict:
  *
  * * RDMA2_CALL: answer it with rpcrdma2_set_error();
  * * RDMA2_REPLY: end the RPC that it answers, if there is one, with -EIO; send

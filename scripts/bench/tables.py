@@ -60,9 +60,9 @@ XPRT = ('read_chunk write_chunk reply_chunk request_bytes reply_bytes pullup fix
 
 
 def counters_in(path, lines):
-    """Yields the counters in a file. Counters of a mount are nfs_NAME (RPCs of that name), xprt_NAME
-    of in-tree's transport, and bytes_NAME; others have the name of the module or the driver as a
-    prefix."""
+    """Yields the counters in a file. Counters of a mount are nfs_NAME (RPCs of that name),
+    xprt_NAME of in-tree's transport, and bytes_NAME; others have the name of the module or the
+    driver as a prefix."""
     folder, base = os.path.split(path)
     owner = 'rxe_' if 'hw_counters' in path else 'intree_' if 'svc_rdma' in path else ''
     here = False
