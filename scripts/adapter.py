@@ -6,7 +6,7 @@ that are compared on both sides, then the speed of fio, with rdma2 in both versi
 kernel's own rpcrdma. Documentation/adapter.rst describes it.
 
 The export is a tmpfs. The script changes the modules of NFS over RDMA that are loaded, so it
-refuses to run while nfsd runs or a mount uses them.
+fails while a mount uses them; where it starts nfsd, it fails while nfsd runs.
 """
 
 import argparse
