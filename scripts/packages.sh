@@ -175,6 +175,25 @@ untested_is_refused()
 		! "$supported" 6.120.1 "$work"
 }
 
+# The postinst names modules of "make install", and the commands that remove them.
+former_install_is_named()
+{
+	local former=$work/former/lib/modules said
+
+	mkdir -p "$former/6.1.0-1/updates/dkms" "$former/6.12.1+deb13/updates"
+	said=$(DPKG_ROOT=$work/former sh debian/rdma2-dkms.postinst configure) &&
+		[ -z "$said" ] || return 1
+	mkdir "$former/6.1.0-1/updates/rdma2" "$former/6.12.1+deb13/updates/rdma2"
+	DPKG_ROOT=$work/former sh debian/rdma2-dkms.postinst configure >"$work/warning"
+	diff "$work/warning" - <<-END || return 1
+	rdma2: 'make install' has left modules that may be loaded instead of DKMS's. Remove them:
+	rm -r $former/6.1.0-1/updates/rdma2; depmod 6.1.0-1
+	rdma2: 'make install' has left modules that may be loaded instead of DKMS's. Remove them:
+	rm -r $former/6.12.1+deb13/updates/rdma2; depmod 6.12.1+deb13
+	END
+	dpkg-deb -I "$debs"/rdma2-dkms_*.deb postinst | grep updates/rdma2
+}
+
 # Runs Debian 12's dkms with separate trees, without installing anything.
 dkms_()
 {
@@ -241,6 +260,7 @@ expect "the tool runs" eval "$root/usr/bin/rdma2 --version | grep -x 'rdma2 $ver
 	$root/usr/bin/rdma2 show --json | grep -x '  \"client\": null,'"
 expect "the tool reports all faults of machines, and no others" \
 	scripts/tool_test.py "$root/usr/bin/rdma2"
+expect "modules of make install are named at the installation" former_install_is_named
 dry_modprobe
 for name in rpcrdma rpcrdma6 xprtrdma; do
 	expect "$name leads to rpcrdma on a kernel without xprtrdma2" \
