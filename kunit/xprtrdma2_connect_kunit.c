@@ -25,7 +25,7 @@ static int resolve_addr(struct rdma_cm_id *id);
 #undef pr_fmt
 #include "../xprtrdma2/connect.c"
 
-/* Stubs for the other files of the client. xprtrdma2_props_kunit.c has that for properties. */
+/* Stubs for the other files of the client, except for props.c: see xprtrdma2_props_kunit.c */
 DEFINE_PER_CPU(u64 [XPRT2_C_COUNT], xprt2_counters);
 struct workqueue_struct *xprt2_wq;
 struct rpcrdma2_param xprt2_param_receive_size = { RPCRDMA2_INLINE_DEFAULT };

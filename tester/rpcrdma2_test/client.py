@@ -30,9 +30,9 @@ class Target:
     versions: tuple = ()
     settings: dict = dataclasses.field(default_factory=dict)
 
-    def survey(self, kind=None):
-        """Finds the versions that the server supports; the self-test has a kind of Client."""
-        t = (kind or Client)(self, 2)
+    def survey(self):
+        """Finds the versions that the server supports."""
+        t = Client(self, 2)
         try:
             t.open()
             answer = t.ask(wire.connprop(t.xid()))
