@@ -47,6 +47,7 @@ struct chain {
  * @why: reason that the last call passed
  * @ports: data of the device's ports
  * @state: state that the queue pair was put into, or 0
+ * @nofs: drivers could not reclaim memory through file systems then
  * @flushes: chain that the device flushes in the error state, or NULL
  * @extra: po_extra of the chains to post
  * @c: chains of the test cases
@@ -65,6 +66,7 @@ struct queue {
 	enum rpcrdma2_loss	why;
 	struct ib_port_data	ports[1];
 	enum ib_qp_state	state;
+	bool			nofs;
 	struct chain		*flushes;
 	unsigned int		extra;
 	struct chain		c[6];
@@ -99,6 +101,7 @@ static int fake_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR };
 
 	q->state = attr->qp_state;
+	q->nofs = current->flags & PF_MEMALLOC_NOFS;
 	if (q->flushes) {
 		wc.wr_cqe = &q->flushes->post.po_cqe;
 		wc.wr_cqe->done(&q->cq, &wc);
@@ -619,6 +622,7 @@ static void overdue_is_flushed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->done, 0);
 	pass(q, HZ);
 	KUNIT_EXPECT_EQ(test, q->state, IB_QPS_ERR);
+	KUNIT_EXPECT_TRUE(test, q->nofs);
 	KUNIT_EXPECT_EQ(test, c->done, 1);
 	KUNIT_EXPECT_FALSE(test, c->ok);
 	KUNIT_EXPECT_EQ(test, q->losses, 1);

@@ -8,6 +8,7 @@
 #include <linux/highmem.h>
 #include <linux/ktime.h>
 #include <linux/printk.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -1034,8 +1035,11 @@ static long rpcrdma2_sq_left(const struct rpcrdma2_sq *sq,
 static void rpcrdma2_sq_flush(struct rpcrdma2_conn *co)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	/* Drivers allocate, and reclaim may wait for an RPC of the connection. */
+	unsigned int flags = memalloc_nofs_save();
 
 	ib_modify_qp(rpcrdma2_conn_qp(co), &attr, IB_QP_STATE);
+	memalloc_nofs_restore(flags);
 }
 
 static void rpcrdma2_sq_watch(struct work_struct *work)

@@ -436,11 +436,27 @@ static inline void wait_for_completion(struct completion *c)
 
 /* <linux/sched.h> */
 struct task_struct {
-	int	unused;
+	unsigned int	flags;
 };
 
 extern struct task_struct host_task;
 #define current			(&host_task)
+
+/* <linux/sched/mm.h> */
+#define PF_MEMALLOC_NOFS	0x40000
+
+static inline unsigned int memalloc_nofs_save(void)
+{
+	unsigned int old = current->flags & PF_MEMALLOC_NOFS;
+
+	current->flags |= PF_MEMALLOC_NOFS;
+	return old;
+}
+
+static inline void memalloc_nofs_restore(unsigned int old)
+{
+	current->flags = (current->flags & ~PF_MEMALLOC_NOFS) | old;
+}
 
 /* <linux/slab.h>, <linux/mm.h>, <linux/vmalloc.h> */
 
