@@ -513,11 +513,14 @@ static void send_again(void)
 	sent_again = svc2_bc_send_request(again);
 }
 
-/* An answer that comes just before the Call is posted */
+/* An answer that comes just before the Call is posted, perhaps to a Call that has failed */
 static struct svc2_msg *overtaking;
+static bool fails;
 
 static int post_call(struct svc2_xprt *sp)
 {
+	if (fails)
+		svc2_callback_of(again)->sc_failed = true;
 	if (overtaking)
 		svc2_take_answer(sp, overtaking);
 	if (!posted)
@@ -593,6 +596,29 @@ static void b05_answered_before_post(struct kunit *test)
 	overtaking = NULL;
 	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOBUFS);
 	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, 0);
+
+	found = NULL;
+	credit = false;
+	svc2_bc_destroy(rqst->rq_xprt);
+}
+
+/*
+ * B-05: a copy of a failed callback is answered before the poster knows that it is posted. The
+ * answer returns its credit, for no other will come.
+ */
+static void b05_answered_during_post(struct kunit *test)
+{
+	struct rpc_rqst *rqst = set_up_sendable(test);
+	struct fixture *f = test->priv;
+	static struct svc2_msg answer;
+
+	found = rqst;
+	overtaking = &answer;
+	fails = true;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), 0);
+	KUNIT_EXPECT_EQ(test, f->sp.sp_nposted, 0);
+	fails = false;
+	overtaking = NULL;
 
 	found = NULL;
 	credit = false;
@@ -720,6 +746,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE(b05_answered_before_sent_again),
 	KUNIT_CASE(b05_sent_again_before_receive),
 	KUNIT_CASE(b05_answered_before_post),
+	KUNIT_CASE(b05_answered_during_post),
 	KUNIT_CASE(r6_receive_before_credit),
 	KUNIT_CASE(r6_aborted_before_receive),
 	KUNIT_CASE(too_long),

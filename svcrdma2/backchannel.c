@@ -489,7 +489,9 @@ static bool svc2_bc_late_reply(struct svc2_xprt *sp, struct rpc_xprt *xprt,
 	ps = svc2_bc_find_posted(sp, xprt, msg->mg_hdr.h_xid);
 	if (!ps)
 		return false;
-	ps->ps_copies &= ~SVC2_BC_SENT;
+	/* the peer may answer a copy before its poster returns */
+	ps->ps_copies &= ps->ps_copies & SVC2_BC_SENT ? ~SVC2_BC_SENT :
+							~SVC2_BC_POSTING;
 	WRITE_ONCE(sp->sp_silent, false);
 	sc = ps->ps_callback;
 	if (sc && rpcrdma2_is_exposed(&sc->sc_exposed)) {
