@@ -177,6 +177,15 @@ static void arrive_all(struct kunit *test, unsigned int n, unsigned int each)
 		KUNIT_ASSERT_EQ(test, arrive(test->priv, i, i / each, i / each), 0);
 }
 
+/* The first @n peers are on the list of connections, for the work. */
+static void list_all(struct fixture *f, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		list_add_tail(&f->peers[i].sp.sp_listed, &svc2_conns);
+}
+
 static int arrive_ib(struct fixture *f, unsigned int peer, u8 lid, u8 claim)
 {
 	int ret;
@@ -214,12 +223,14 @@ static void pages_exit(struct kunit *test)
 	unsigned int i;
 
 	cancel_delayed_work_sync(&f->answer);
+	INIT_LIST_HEAD(&svc2_conns);
 	for (i = 0; i < CONNS; i++)
 		if (f->peers[i].sp.sp_quota.qu_address)
 			flush(f, i);
 	for (i = 0; i < CONNS; i++)
 		svc2_pages_give(&f->peers[i].sp,
 				f->peers[i].sp.sp_quota.qu_pages);
+	cancel_delayed_work_sync(&svc2_pages_work);
 	for (i = 0; i < CONNS; i++)
 		svc2_address_put(&f->peers[i].sp);
 }
@@ -504,8 +515,8 @@ static void full_address(struct kunit *test)
 }
 
 /*
- * S46: a connection with pages is served when it returns pages or sends a Call, but not
- * when other connections return pages.
+ * S46: a connection with pages is served at once when it returns pages or sends a Call. When
+ * others return pages only work serves it, which finds no connection here.
  */
 static void s46_served_by_own_pages(struct kunit *test)
 {
@@ -532,6 +543,107 @@ static void s46_served_by_own_pages(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 2));
 	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 0));
 	flush(f, 0);
+}
+
+/*
+ * S46: the pages of two other addresses come back while a connection is throttled that still
+ * has the pages of a slow Call. Nothing happens on this connection in between.
+ */
+static void s46_throttled_until_others_return(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->peers[0].sp;
+
+	set_total(1040);
+	arrive_all(test, 3, 1);
+	list_all(f, 3);
+	KUNIT_ASSERT_EQ(test, reserve(f, 0, 0, 20), 0);
+	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 450);
+	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 450);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
+	/* One page less is left for it than it has. */
+	svc2_pages_give(&f->peers[1].sp, 29);
+	flush_delayed_work(&svc2_pages_work);
+	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
+	svc2_pages_give(&f->peers[2].sp, 1);
+	flush_delayed_work(&svc2_pages_work);
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
+	/* Nothing waits any longer: a return starts no work. */
+	svc2_pages_give(&f->peers[1].sp, 1);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&svc2_pages_work));
+}
+
+/* S46: Calls of a connection with pages get those that other connections return. */
+static void s46_calls_get_pages_of_others(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	set_total(1040);
+	arrive_all(test, 3, 1);
+	list_all(f, 3);
+	KUNIT_ASSERT_EQ(test, reserve(f, 0, 0, 20), 0);
+	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 450);
+	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 450);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 1, 100), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 2, 100), -EINPROGRESS);
+	svc2_pages_give(&f->peers[1].sp, 229);
+	flush_delayed_work(&svc2_pages_work);
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 1));
+	svc2_pages_give(&f->peers[1].sp, 1);
+	flush_delayed_work(&svc2_pages_work);
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 1));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 2));
+	/* The next search begins with another connection. */
+	KUNIT_EXPECT_PTR_EQ(test, list_first_entry(&svc2_conns, struct svc2_xprt, sp_listed),
+			    &f->peers[2].sp);
+	svc2_pages_give(&f->peers[2].sp, 200);
+	flush_delayed_work(&svc2_pages_work);
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 2));
+}
+
+/* S46: the first of its Calls got pages as that of a starved connection; the next has to wait. */
+static void s46_second_call_of_starved(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	set_total(1040);
+	arrive_all(test, 3, 1);
+	list_all(f, 3);
+	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 520);
+	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 520);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, 100), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 1, 50), -EINPROGRESS);
+	svc2_pages_give(&f->peers[1].sp, 100);
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 0));
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 1));
+	svc2_pages_give(&f->peers[1].sp, 420);
+	flush_delayed_work(&svc2_pages_work);
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 1));
+}
+
+/*
+ * S46: a connection with pages waits for no turn of its own, but behind a starved connection.
+ * It is served when that one ends.
+ */
+static void s46_ended_connection_serves_others(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	set_total(1040);
+	arrive_all(test, 5, 1);
+	list_all(f, 5);
+	KUNIT_ASSERT_EQ(test, reserve(f, 0, 0, 10), 0);
+	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 390);
+	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 390);
+	KUNIT_EXPECT_EQ(test, reserve(f, 3, 0, LARGE), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, reserve(f, 0, 1, 50), -EINPROGRESS);
+	svc2_pages_give(&f->peers[1].sp, 1);
+	flush_delayed_work(&svc2_pages_work);
+	KUNIT_EXPECT_FALSE(test, has_pages(f, 0, 1));
+	flush(f, 3);
+	flush_delayed_work(&svc2_pages_work);
+	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 1));
 }
 
 static void note_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
@@ -980,6 +1092,10 @@ static struct kunit_case pages_cases[] = {
 	KUNIT_CASE(last_pages),
 	KUNIT_CASE(full_address),
 	KUNIT_CASE(s46_served_by_own_pages),
+	KUNIT_CASE(s46_throttled_until_others_return),
+	KUNIT_CASE(s46_calls_get_pages_of_others),
+	KUNIT_CASE(s46_second_call_of_starved),
+	KUNIT_CASE(s46_ended_connection_serves_others),
 	KUNIT_CASE(s46_deferred_by_gss),
 	KUNIT_CASE(total_below_two_pages),
 	KUNIT_CASE(parameters),

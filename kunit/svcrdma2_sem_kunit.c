@@ -49,6 +49,7 @@ static const struct page *page_on_list, *bad_page;
 #define PageHWPoison(page)	((page) == bad_page)
 #define rdma_resolve_ip		machine.resolve_ip
 #define ib_get_cached_lmc	machine.cached_lmc
+#define svc2_wq			system_percpu_wq
 
 #include "../svcrdma2/limits.c"
 #include "../svcrdma2/message.c"

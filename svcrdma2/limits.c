@@ -246,6 +246,11 @@ static LIST_HEAD(svc2_addresses_waiting);
 unsigned int svc2_addresses_conns;
 /* pages of all connections, their maximum so far, and their limit */
 static long svc2_pages_used, svc2_pages_peak, svc2_pages_most;
+/*
+ * Perhaps a connection with pages waits for the quota: its Calls do, or it is
+ * throttled. Also set without the lock
+ */
+static bool svc2_pages_short;
 
 static bool svc2_pages_allowed(const struct svc2_xprt *sp, long more)
 {
@@ -313,6 +318,19 @@ static struct svc2_xprt *svc2_pages_next_starved(struct svc2_address *ad)
 									   NULL;
 }
 
+/* Delay of svc2_pages_work, which looks at all connections */
+#define SERVE_DELAY	(HZ / 50)
+
+/*
+ * Serves the connections that wait with pages, in work: the time of a return
+ * does not depend on their number, and many returns need one search.
+ */
+static void svc2_pages_serve_later(void)
+{
+	if (unlikely(READ_ONCE(svc2_pages_short)))
+		queue_delayed_work(svc2_wq, &svc2_pages_work, SERVE_DELAY);
+}
+
 /* Gives starved connections their pages in turn, after a change at @ad. */
 static void svc2_pages_wake_starved(struct svc2_address *ad)
 {
@@ -336,6 +354,11 @@ static void svc2_pages_wake_starved(struct svc2_address *ad)
 			continue;
 		list_del_init(&sp->sp_quota.qu_starved);
 		svc2_pages_wake_call(sp, wt);
+		/* its other Calls wait with pages now */
+		if (svc2_pages_first_waiter(sp)) {
+			WRITE_ONCE(svc2_pages_short, true);
+			svc2_pages_serve_later();
+		}
 	}
 }
 
@@ -355,27 +378,70 @@ static void svc2_pages_wake_calls(struct svc2_xprt *sp)
 	       !svc2_pages_must_wait(sp, wt->wt_units) &&
 	       svc2_pages_allowed(sp, wt->wt_units))
 		svc2_pages_wake_call(sp, wt);
-	if (!wt || qu->qu_pages)
+	if (!wt)
 		return;
+	if (qu->qu_pages) {
+		WRITE_ONCE(svc2_pages_short, true);
+		return;
+	}
 	list_add_tail(&qu->qu_starved, &qu->qu_address->ad_starved);
 	svc2_pages_wake_starved(qu->qu_address);
 }
 
+/* After it has returned false, returned pages lead to svc2_pages_serve_all(). */
 static bool svc2_pages_in_quota(const struct svc2_xprt *sp)
 {
-	return likely(!READ_ONCE(sp->sp_quota.qu_pages)) ||
-	       svc2_pages_allowed(sp, 0);
+	if (likely(!READ_ONCE(sp->sp_quota.qu_pages)) ||
+	    svc2_pages_allowed(sp, 0))
+		return true;
+	if (!READ_ONCE(svc2_pages_short))
+		WRITE_ONCE(svc2_pages_short, true);
+	smp_mb();	/* pairs with svc2_pages_serve() */
+	return svc2_pages_allowed(sp, 0);
 }
+
+/* Serves what waits on a connection, and the starved ones, after a change. */
+static void svc2_pages_serve(struct svc2_xprt *sp)
+{
+	svc2_pages_wake_starved(sp->sp_quota.qu_address);
+	svc2_pages_wake_calls(sp);
+	/* pairs with svc2_has_wspace() and svc2_pages_in_quota() */
+	smp_mb();
+	if (unlikely(test_bit(SVC2_F_THROTTLED, &sp->sp_flags)) &&
+	    svc2_pages_in_quota(sp))
+		svc2_unthrottle(sp);
+}
+
+/*
+ * Serves all connections: pages that one has returned may suffice for another,
+ * which itself may return none for a long time.
+ */
+static void svc2_pages_serve_all(void)
+{
+	struct svc2_xprt *sp;
+
+	guard(mutex)(&svc2_conns_mutex);
+	/* before the barrier in svc2_pages_serve() */
+	WRITE_ONCE(svc2_pages_short, false);
+	list_for_each_entry(sp, &svc2_conns, sp_listed)
+		scoped_guard(spinlock, &svc2_pages_lock)
+			svc2_pages_serve(sp);
+	/* another is the first to get pages the next time */
+	list_rotate_left(&svc2_conns);
+}
+
+static void svc2_pages_returned(struct work_struct *work)
+{
+	svc2_pages_serve_all();
+}
+
+DECLARE_DELAYED_WORK(svc2_pages_work, svc2_pages_returned);
 
 static void svc2_pages_uncharge(struct svc2_xprt *sp, unsigned int pages)
 {
 	svc2_pages_account(sp, -(long)pages);
-	svc2_pages_wake_starved(sp->sp_quota.qu_address);
-	svc2_pages_wake_calls(sp);
-	smp_mb();	/* pairs with svc2_has_wspace() */
-	if (unlikely(test_bit(SVC2_F_THROTTLED, &sp->sp_flags)) &&
-	    svc2_pages_in_quota(sp))
-		svc2_unthrottle(sp);
+	svc2_pages_serve(sp);
+	svc2_pages_serve_later();
 }
 
 /**
@@ -424,15 +490,11 @@ unsigned int svc2_connections_default(void)
 void svc2_pages_set(void)
 {
 	unsigned long kib = rpcrdma2_param(&svc2_transfer_memory);
-	struct svc2_xprt *sp;
 
 	scoped_guard(spinlock, &svc2_pages_lock)
 		WRITE_ONCE(svc2_pages_most,
 			   max_t(long, kib >> (PAGE_SHIFT - 10), SVC2_PAGES_MIN));
-	guard(mutex)(&svc2_conns_mutex);
-	list_for_each_entry(sp, &svc2_conns, sp_listed)
-		scoped_guard(spinlock, &svc2_pages_lock)
-			svc2_pages_uncharge(sp, 0);
+	svc2_pages_serve_all();
 }
 
 static struct svc2_address *svc2_address_find(const struct sockaddr *sa)
@@ -679,6 +741,7 @@ void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls)
 		list_del_init(&ad->ad_waiting);
 	/* other connections may wait because it was starved */
 	svc2_pages_wake_starved(ad);
+	svc2_pages_serve_later();
 }
 
 /**

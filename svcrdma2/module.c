@@ -315,6 +315,7 @@ static void __exit svcrdma2_exit(void)
 	xprt_unregister_transport(&svc2_bc_class);
 	svc2_view_exit();
 	cancel_delayed_work_sync(&svc2_trim_work);
+	cancel_delayed_work_sync(&svc2_pages_work);
 	destroy_workqueue(svc2_wq);
 	synchronize_rcu_tasks();
 	svc2_sinks_exit();

@@ -800,6 +800,7 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 extern struct mutex svc2_conns_mutex;
 extern struct list_head svc2_conns;	/* accepted connections */
 extern unsigned int svc2_addresses_conns; /* connections of all addresses */
+extern struct delayed_work svc2_pages_work;
 void svc2_msg_ready(struct svc2_xprt *sp, struct svc2_msg *call);
 bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_queue(struct svc2_xprt *sp, struct svc2_msg *call);

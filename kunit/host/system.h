@@ -160,6 +160,12 @@ static inline void list_move_tail(struct list_head *entry,
 	list_add_tail(entry, head);
 }
 
+static inline void list_rotate_left(struct list_head *head)
+{
+	if (head->next != head)
+		list_move_tail(head->next, head);
+}
+
 static inline bool list_empty(const struct list_head *head)
 {
 	return head->next == head;
@@ -374,6 +380,11 @@ struct delayed_work {
 		(dwork)->work.func = (run);				\
 		INIT_LIST_HEAD(&(dwork)->pending);			\
 	} while (0)
+#define DECLARE_DELAYED_WORK(name, run)					\
+	struct delayed_work name = {					\
+		.work.func = (run),					\
+		.pending = LIST_HEAD_INIT((name).pending),		\
+	}
 #define to_delayed_work(w)	container_of(w, struct delayed_work, work)
 #define delayed_work_pending(dwork)	(!list_empty(&(dwork)->pending))
 
