@@ -18,13 +18,14 @@ typedef void resolved_t(int status, struct sockaddr *src, struct rdma_dev_addr *
 /**
  * struct machine - the machine as the limits see it
  * @ram_pages: pages of memory
+ * @high_pages: of these, pages that the kernel maps only temporarily
  * @no_memory: all allocations fail
  * @stall_timeout: limit of a thread's wait for Send Queue entries, in jiffies
  * @resolve_ip: looks up a route
  * @cached_lmc: returns the LMC of a port
  */
 struct machine {
-	unsigned long	ram_pages;
+	unsigned long	ram_pages, high_pages;
 	bool		no_memory;
 	unsigned long	stall_timeout;
 	int		(*resolve_ip)(struct sockaddr *src, const struct sockaddr *dst,

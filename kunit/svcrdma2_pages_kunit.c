@@ -720,11 +720,16 @@ static void total_below_two_pages(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 0));
 }
 
-/* The limit depends on the memory of the machine, and a higher limit serves waiting Calls. */
+/*
+ * The limit depends on the low memory of the machine, and a higher limit serves waiting Calls.
+ */
 static void parameters(struct kunit *test)
 {
 	struct fixture *f = test->priv;
+	const unsigned long low = machine.ram_pages;
 
+	machine.high_pages = 3UL << 20;
+	machine.ram_pages += machine.high_pages;
 	set_total(1);
 	KUNIT_EXPECT_EQ(test, limit_of_pages(), 4 * (RPCSVC_MAXPAYLOAD / PAGE_SIZE + 4));
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
@@ -732,13 +737,14 @@ static void parameters(struct kunit *test)
 			limit_of_pages());
 	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, 2), -EINPROGRESS);
 	set_total(0);
-	KUNIT_EXPECT_EQ(test, limit_of_pages(), machine.ram_pages / 16);
+	KUNIT_EXPECT_EQ(test, limit_of_pages(), low / 16);
 	KUNIT_EXPECT_TRUE(test, has_pages(f, 0, 0));
 	KUNIT_EXPECT_EQ(test, pages_of(f, 0), 4 * (RPCSVC_MAXPAYLOAD / PAGE_SIZE + 4) + 2);
 	svc2_connections.pm_value = 0;
 	if (PAGE_SIZE == 4096 || PAGE_SIZE == 65536)
-		KUNIT_EXPECT_EQ(test, limit_of_connections(), machine.ram_pages /
+		KUNIT_EXPECT_EQ(test, limit_of_connections(), low /
 				((PAGE_SIZE == 4096 ? 8 : 54) << (20 - PAGE_SHIFT)));
+	machine.high_pages = 0;
 	machine.ram_pages = 1;
 	KUNIT_EXPECT_EQ(test, limit_of_connections(), SVC2_CONNS_MIN);
 	/* 64 TiB: the whole pages that a parameter in KiB can hold */

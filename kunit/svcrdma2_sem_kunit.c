@@ -43,6 +43,7 @@ static const struct page *page_on_list, *bad_page;
 #undef kzalloc
 #undef svc_xprt_enqueue
 #define totalram_pages()	machine.ram_pages
+#define totalhigh_pages()	machine.high_pages
 #define kzalloc			fake_kzalloc
 #define svc_xprt_enqueue	count_wakeup
 #define PageLRU(page)		((page) == page_on_list)
@@ -591,8 +592,11 @@ static void s46_reused_pages(struct kunit *test)
 		return;
 	machine.ram_pages = 1;
 	KUNIT_EXPECT_EQ(test, svc2_sinks_most(), SVC2_KEPT_CALL);
-	machine.ram_pages = 64UL * num_online_cpus() * (SVC2_KEPT_CALL + 7);
+	machine.high_pages = 1UL << 18;
+	machine.ram_pages = machine.high_pages +
+			    64UL * num_online_cpus() * (SVC2_KEPT_CALL + 7);
 	KUNIT_EXPECT_EQ(test, svc2_sinks_most(), SVC2_KEPT_CALL + 7);
+	machine.high_pages = 0;
 	machine.ram_pages *= 100;
 	most = svc2_sinks_most();
 	KUNIT_EXPECT_EQ(test, most, 8 * SVC2_KEPT_CALL);

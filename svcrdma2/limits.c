@@ -4,6 +4,7 @@
  * counted, quotas for payload, wait queues for scarce resources, and the
  * entries of the Send Queue
  */
+#include <linux/highmem.h>
 #include <linux/seq_file.h>
 
 #include <linux/sunrpc/addr.h>
@@ -445,13 +446,25 @@ static void svc2_pages_uncharge(struct svc2_xprt *sp, unsigned int pages)
 }
 
 /**
+ * svc2_low_pages - return the pages of memory without high memory
+ *
+ * All that the server allocates is in low memory, which on 32 bits is a part.
+ *
+ * Context: any.
+ */
+unsigned long svc2_low_pages(void)
+{
+	return totalram_pages() - totalhigh_pages();
+}
+
+/**
  * svc2_memory_default - compute a sixteenth of the memory, in KiB
  *
  * Context: any.
  */
 unsigned int svc2_memory_default(void)
 {
-	return min_t(unsigned long, totalram_pages() / 16,
+	return min_t(unsigned long, svc2_low_pages() / 16,
 		     UINT_MAX >> (PAGE_SHIFT - 10)) << (PAGE_SHIFT - 10);
 }
 
@@ -477,7 +490,7 @@ unsigned int svc2_memory_default(void)
  */
 unsigned int svc2_connections_default(void)
 {
-	unsigned long mib = totalram_pages() >> (20 - PAGE_SHIFT);
+	unsigned long mib = svc2_low_pages() >> (20 - PAGE_SHIFT);
 
 	return max_t(unsigned long, mib / CONN_MIB, SVC2_CONNS_MIN);
 }

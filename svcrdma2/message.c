@@ -199,7 +199,7 @@ void svc2_sinks_exit(void)
  */
 static unsigned int svc2_sinks_most(void)
 {
-	return clamp_t(unsigned long, totalram_pages() / 64 / num_online_cpus(),
+	return clamp_t(unsigned long, svc2_low_pages() / 64 / num_online_cpus(),
 		       SVC2_KEPT_CALL, 8 * SVC2_KEPT_CALL);
 }
 

@@ -806,6 +806,7 @@ bool svc2_shortage_begin(struct svc2_xprt *sp);
 void svc2_shortage_queue(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_shortage_end(struct svc2_xprt *sp);
 struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp);
+unsigned long svc2_low_pages(void);
 unsigned int svc2_memory_default(void);
 unsigned int svc2_connections_default(void);
 void svc2_pages_set(void);
