@@ -38,6 +38,18 @@ static void count_wakeup(struct svc_xprt *xprt)
 
 static const struct page *page_on_list, *bad_page;
 
+/*
+ * The receive CQ: messages that a poll finds in it, and whether an event may have been missed
+ * when it is empty.
+ */
+static struct {
+	struct rpcrdma2_recv	*at;
+	unsigned int		n;
+	bool			missed;
+} arrivals;
+
+static bool fake_recvs_poll(struct rpcrdma2_conn *co, unsigned int most);
+
 /* The simulated machine */
 #undef totalram_pages
 #undef kzalloc
@@ -51,6 +63,7 @@ static const struct page *page_on_list, *bad_page;
 #define rdma_resolve_ip		machine.resolve_ip
 #define ib_get_cached_lmc	machine.cached_lmc
 #define svc2_wq			system_percpu_wq
+#define rpcrdma2_recvs_poll	fake_recvs_poll
 
 #include "../svcrdma2/limits.c"
 #include "../svcrdma2/message.c"
@@ -703,6 +716,114 @@ static void s16_messages_stay_in_order(struct kunit *test)
 	INIT_LIST_HEAD(&sp->sp_recv_q);
 }
 
+static bool fake_recvs_poll(struct rpcrdma2_conn *co, unsigned int most)
+{
+	static const struct ib_wc wc;
+	unsigned int i, n = min(arrivals.n, most);
+
+	/* A message may come before these are found. */
+	if (arrivals.missed)
+		svc2_arrived(co);
+	for (i = 0; i < n; i++)
+		svc2_received(co, arrivals.at++, &wc);
+	arrivals.n -= n;
+	return n == most || arrivals.missed;
+}
+
+/* Polls with @n messages in the CQ, the first of @rv. */
+static void poll(struct svc2_xprt *sp, struct rpcrdma2_recv *rv, unsigned int n)
+{
+	arrivals.at = rv;
+	arrivals.n = n;
+	sp->sp_event = true;
+	svc2_recv_poll(sp);
+	svc2_recv_sort(sp);
+	INIT_LIST_HEAD(&sp->sp_recv_q);
+}
+
+/*
+ * 2.3, S53: messages that come after a poll has emptied the CQ are not counted as of an event
+ * before, even if they cause none. An event for a later one may still come.
+ */
+static void s53_missed_event(struct kunit *test)
+{
+	struct svc2_xprt *sp = &((struct fixture *)test->priv)->sp;
+	struct rpcrdma2_recv *rv = kunit_kzalloc(test, SVC2_POLL_BATCH * sizeof(*rv),
+						 GFP_KERNEL);
+	const unsigned long begin = jiffies, stale = begin - 10 * HZ;
+
+	KUNIT_ASSERT_NOT_NULL(test, rv);
+	arrivals.missed = false;
+	sp->sp_event_at = stale;
+	poll(sp, rv, SVC2_POLL_BATCH - 1);
+	KUNIT_EXPECT_FALSE(test, sp->sp_event);
+	KUNIT_EXPECT_EQ(test, sp->sp_event_at, stale);
+	arrivals.missed = true;
+	poll(sp, rv, SVC2_POLL_BATCH - 1);
+#ifdef SVC2_THREADS_POLL
+	KUNIT_EXPECT_EQ(test, rv[SVC2_POLL_BATCH - 2].rv_at, stale);
+#endif
+	KUNIT_EXPECT_TRUE(test, sp->sp_event);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(sp->sp_event_at, begin));
+	KUNIT_EXPECT_TRUE(test, time_after_eq(jiffies, sp->sp_event_at));
+	/* The next polls find messages that arrived before this event, and one during the poll. */
+	sp->sp_event_at = stale;
+	svc2_arrived(&sp->sp_conn);
+	KUNIT_EXPECT_EQ(test, sp->sp_event_at, stale);
+	poll(sp, rv, SVC2_POLL_BATCH - 1);
+#ifdef SVC2_THREADS_POLL
+	KUNIT_EXPECT_EQ(test, rv[0].rv_at, stale);
+#endif
+	/* When the CQ was empty an event counts again. */
+	arrivals.missed = false;
+	poll(sp, rv, 0);
+	sp->sp_event_at = stale;
+	svc2_arrived(&sp->sp_conn);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(sp->sp_event_at, begin));
+}
+
+/*
+ * 2.3, S53: a busy CQ may never be empty. Messages behind as many as there are Receives have
+ * arrived after the first of these polls.
+ */
+static void s53_full_batches(struct kunit *test)
+{
+	struct svc2_xprt *sp = &((struct fixture *)test->priv)->sp;
+	struct rpcrdma2_recv *rv = kunit_kzalloc(test, SVC2_POLL_BATCH * sizeof(*rv),
+						 GFP_KERNEL);
+	const unsigned long begin = jiffies, stale = begin - 10 * HZ;
+	unsigned int most, polls, i, round;
+
+	KUNIT_ASSERT_NOT_NULL(test, rv);
+	arrivals.missed = false;
+	sp->sp_backward_max = SVC2_BACKWARD_CREDITS;
+	sp->sp_credits = SVC2_CREDITS_DEFAULT;
+	most = svc2_grant_recvs(sp->sp_backward_max, sp->sp_credits);
+	polls = DIV_ROUND_UP(most, SVC2_POLL_BATCH);
+	for (round = 0; round < 2; round++) {
+		sp->sp_event_at = stale;
+		for (i = 1; i < polls; i++)
+			poll(sp, rv, SVC2_POLL_BATCH);
+		KUNIT_EXPECT_EQ(test, sp->sp_event_at, stale);
+		poll(sp, rv, SVC2_POLL_BATCH);
+		KUNIT_EXPECT_TRUE(test, sp->sp_event);
+		KUNIT_EXPECT_TRUE(test, time_after_eq(sp->sp_event_at, begin));
+		KUNIT_EXPECT_TRUE(test, time_after_eq(jiffies, sp->sp_event_at));
+	}
+	/* The count begins again after the CQ was empty, with or without a missed event. */
+	for (round = 0; round < 2; round++) {
+		for (i = 1; i < polls; i++)
+			poll(sp, rv, SVC2_POLL_BATCH);
+		arrivals.missed = round;
+		poll(sp, rv, 0);
+		sp->sp_event_at = stale;
+		for (i = 1; i < polls; i++)
+			poll(sp, rv, SVC2_POLL_BATCH);
+		KUNIT_EXPECT_EQ(test, sp->sp_event_at, stale);
+		poll(sp, rv, 0);
+	}
+}
+
 /*
  * A thread gets the pages back that nfsd has replaced, behind the Reply; R4: but no page
  * that the device reads. Pages that a Call held, or that were left in place, are released
@@ -909,6 +1030,8 @@ static struct kunit_case sem_cases[] = {
 	KUNIT_CASE(s46_counted_call_not_deferred),
 	KUNIT_CASE(s46_reused_pages),
 	KUNIT_CASE(s16_messages_stay_in_order),
+	KUNIT_CASE(s53_missed_event),
+	KUNIT_CASE(s53_full_batches),
 	KUNIT_CASE(r4_pages_come_back),
 	KUNIT_CASE(pages_of_late),
 	KUNIT_CASE(l8_one_thread_waits),

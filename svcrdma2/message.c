@@ -25,7 +25,7 @@ void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	rv->rv_handle = wc->wc_flags & IB_WC_WITH_INVALIDATE ?
 			wc->ex.invalidate_rkey : 0;
 #ifdef SVC2_THREADS_POLL
-	/* It may have waited for a thread; the CQ was empty before the event. */
+	/* It may have waited for a thread. */
 	rv->rv_at = READ_ONCE(sp->sp_event_at);
 #else
 	rv->rv_at = jiffies;
@@ -48,12 +48,66 @@ void svc2_arrived(struct rpcrdma2_conn *co)
 {
 	struct svc2_xprt *sp = svc2_from_conn(co);
 
-	WRITE_ONCE(sp->sp_event_at, jiffies);
+	/* Since a poll that did not empty the CQ it may have older messages. */
+	if (likely(!READ_ONCE(sp->sp_polled)))
+		WRITE_ONCE(sp->sp_event_at, jiffies);
 	WRITE_ONCE(sp->sp_event, true);
 	/* pairs with svc2_recv_take_next() */
 	smp_mb__before_atomic();
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	svc_xprt_enqueue(&sp->sp_xprt);
+}
+
+/*
+ * Updates sp_event_at after a poll that began at @at, found @found messages, and
+ * causes no event. If the CQ is never empty, all messages behind as many as there
+ * are Receives arrived after the mark was set.
+ */
+static void svc2_recv_date(struct svc2_xprt *sp, unsigned int found,
+			   unsigned long at)
+{
+	if (found < SVC2_POLL_BATCH) {
+		sp->sp_mark_left = 0;
+		WRITE_ONCE(sp->sp_event_at, at);
+		return;
+	}
+	if (!sp->sp_mark_left) {
+		sp->sp_mark_left = svc2_grant_recvs(sp->sp_backward_max,
+						    sp->sp_credits);
+		sp->sp_mark_at = at;
+	}
+	sp->sp_mark_left -= min(sp->sp_mark_left, found);
+	if (!sp->sp_mark_left)
+		WRITE_ONCE(sp->sp_event_at, sp->sp_mark_at);
+}
+
+/**
+ * svc2_recv_poll - poll the receive CQ, after an event
+ * @sp: connection
+ *
+ * The next event comes when the CQ is empty.
+ *
+ * Context: svc thread with XPT_BUSY.
+ */
+void svc2_recv_poll(struct svc2_xprt *sp)
+{
+	unsigned int before = sp->sp_received;
+	unsigned long at = jiffies;
+
+	if (!READ_ONCE(sp->sp_event))
+		return;
+	WRITE_ONCE(sp->sp_polled, true);
+	WRITE_ONCE(sp->sp_event, false);
+	/* the request of the next event comes after these */
+	smp_mb();
+	if (rpcrdma2_recvs_poll(&sp->sp_conn, SVC2_POLL_BATCH)) {
+		svc2_recv_date(sp, sp->sp_received - before, at);
+		WRITE_ONCE(sp->sp_event, true);
+	} else {
+		sp->sp_mark_left = 0;
+		/* the event of a message before this changes no time */
+		WRITE_ONCE(sp->sp_polled, false);
+	}
 }
 
 /**

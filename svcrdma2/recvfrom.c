@@ -806,18 +806,6 @@ static struct svc2_msg *svc2_recv_take_call(struct svc2_xprt *sp)
 	return call;
 }
 
-/* Polls the receive CQ, after an event. The next event comes when it is empty. */
-static void svc2_recv_poll(struct svc2_xprt *sp)
-{
-	if (!READ_ONCE(sp->sp_event))
-		return;
-	WRITE_ONCE(sp->sp_event, false);
-	/* the request of the next event comes after this */
-	smp_mb();
-	if (rpcrdma2_recvs_poll(&sp->sp_conn, SVC2_POLL_BATCH))
-		WRITE_ONCE(sp->sp_event, true);
-}
-
 static struct rpcrdma2_recv *svc2_recv_take_message(struct svc2_xprt *sp)
 {
 	struct rpcrdma2_recv *rv;

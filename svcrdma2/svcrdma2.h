@@ -603,7 +603,13 @@ struct svc2_xprt {
 	 */
 	struct llist_head	sp_arrived ____cacheline_aligned_in_smp;
 	bool			sp_event;	/* of the receive CQ: poll it */
-	unsigned long		sp_event_at;	/* its time, in jiffies */
+	/* from the beginning of a poll until one finds the CQ empty */
+	bool			sp_polled;
+	/* all messages that are still in the CQ came later, in jiffies */
+	unsigned long		sp_event_at;
+	/* if the CQ is never empty: its next value, and messages until then */
+	unsigned long		sp_mark_at;
+	unsigned int		sp_mark_left;
 	struct list_head	sp_recv_q;
 	unsigned int		sp_received;	/* messages; by receive CQ */
 	spinlock_t		sp_recv_lock;	/* guards the next four */
@@ -760,6 +766,7 @@ void svc2_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 void svc2_arrived(struct rpcrdma2_conn *co);
 void svc2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 		   const struct ib_wc *wc);
+void svc2_recv_poll(struct svc2_xprt *sp);
 void svc2_recv_sort(struct svc2_xprt *sp);
 void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv);
 int svc2_sinks_take(struct svc_rqst *rqstp, struct svc2_msg *call);
