@@ -20,11 +20,13 @@ static unsigned long revoke_timeout;
 
 /* The wait for an answer takes no time: the macro counts it, and simulates events during it. */
 static unsigned int waited;
+static int late_waiters;	/* during the last of them */
 static void simulate_events(void);
 #include <linux/wait_bit.h>
 #undef wait_var_event_timeout
 #define wait_var_event_timeout(var, condition, timeout) ({		\
 	waited++;							\
+	late_waiters = atomic_read(&svc2_bc_late_waiters);		\
 	simulate_events();						\
 	(condition) ? 1 : 0;						\
 })
@@ -253,14 +255,18 @@ static void s46_waiter_limit(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
+	/* Tasks that wait for an invalidation have a limit of their own. */
+	atomic_set(&svc2_bc_fence_waiters, SVC2_BC_FENCE_MAX);
 	atomic_set(&svc2_bc_late_waiters, SVC2_BC_LATE_MAX);
 	KUNIT_EXPECT_FALSE(test, waits_for_answer(&f->calls[0]));
 	KUNIT_EXPECT_EQ(test, atomic_read(&svc2_bc_late_waiters), SVC2_BC_LATE_MAX);
 	/* A peer does not count as silent because of that limit. */
 	atomic_set(&svc2_bc_late_waiters, SVC2_BC_LATE_MAX - 1);
 	KUNIT_EXPECT_TRUE(test, waits_for_answer(&f->calls[1]));
+	KUNIT_EXPECT_EQ(test, late_waiters, SVC2_BC_LATE_MAX);
 	KUNIT_EXPECT_EQ(test, atomic_read(&svc2_bc_late_waiters), SVC2_BC_LATE_MAX - 1);
 	atomic_set(&svc2_bc_late_waiters, 0);
+	atomic_set(&svc2_bc_fence_waiters, 0);
 }
 
 /* Sets up the backchannel, as nfsd does. */
@@ -778,6 +784,7 @@ static struct kunit_suite late_suite = {
  * @last: last work request posted
  * @reports: the device completes work requests at once
  * @drains: drains of the Send Queue while the page was exposed
+ * @waiters: counted tasks that waited during the last post
  * @callback: the Call
  */
 struct revocation {
@@ -787,6 +794,7 @@ struct revocation {
 	const struct ib_send_wr	*last;
 	bool			reports;
 	unsigned int		drains;
+	int			waiters;
 	struct svc2_callback	callback;
 };
 
@@ -798,6 +806,7 @@ static int fake_post(struct ib_qp *qp, const struct ib_send_wr *wr,
 	while (wr->next)
 		wr = wr->next;
 	f->last = wr;
+	f->waiters = atomic_read(&svc2_bc_fence_waiters);
 	if (f->reports)
 		schedule_work(&f->report);
 	return 0;
@@ -877,7 +886,11 @@ static void r8_revoked(struct kunit *test)
 	begin(test);
 	revoke_timeout = MAX_SCHEDULE_TIMEOUT;
 	f->reports = true;
+	atomic_set(&svc2_bc_fence_waiters, SVC2_BC_FENCE_MAX - 1);
 	svc2_callback_revoke(&f->callback);
+	KUNIT_EXPECT_EQ(test, f->waiters, SVC2_BC_FENCE_MAX);
+	KUNIT_EXPECT_EQ(test, atomic_read(&svc2_bc_fence_waiters), SVC2_BC_FENCE_MAX - 1);
+	atomic_set(&svc2_bc_fence_waiters, 0);
 	flush_work(&f->report);
 	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_NONE);
 	KUNIT_EXPECT_EQ(test, f->sp.sp_conn.co_regions.rg_num_free, 1);
@@ -906,6 +919,29 @@ static void r8_revoked_too_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_STALLED);
 	KUNIT_EXPECT_EQ(test, f->drains, 1);
 	KUNIT_EXPECT_EQ(test, f->last->opcode, IB_WR_LOCAL_INV);
+	expect_all_released(test);
+}
+
+/*
+ * R8, S46: with too many tasks in such a wait, the connection is closed at once, even if its
+ * device would be fast.
+ */
+static void s46_revoked_without_wait(struct kunit *test)
+{
+	struct revocation *f = test->priv;
+
+	begin(test);
+	revoke_timeout = MAX_SCHEDULE_TIMEOUT;
+	f->reports = true;
+	f->fake.drained = drained;
+	atomic_set(&svc2_bc_fence_waiters, SVC2_BC_FENCE_MAX);
+	svc2_callback_revoke(&f->callback);
+	KUNIT_EXPECT_EQ(test, atomic_read(&svc2_bc_fence_waiters), SVC2_BC_FENCE_MAX);
+	atomic_set(&svc2_bc_fence_waiters, 0);
+	flush_work(&f->report);
+	KUNIT_EXPECT_EQ(test, f->fake.why, RPCRDMA2_LOSS_STALLED);
+	KUNIT_EXPECT_EQ(test, f->drains, 1);
+	KUNIT_EXPECT_NE(test, f->last->opcode, IB_WR_LOCAL_INV);
 	expect_all_released(test);
 }
 
@@ -962,6 +998,7 @@ static struct kunit_case revoke_cases[] = {
 	KUNIT_CASE(r8_revoked),
 	KUNIT_CASE(r8_fence_awaited_too_long),
 	KUNIT_CASE(r8_revoked_too_late),
+	KUNIT_CASE(s46_revoked_without_wait),
 	{}
 };
 

@@ -324,9 +324,36 @@ static void svc2_bc_watch(struct work_struct *work)
 }
 
 /*
+ * Limits on the tasks that wait for peers, on all connections: for a late answer,
+ * and for the invalidation behind it. They block the RPC layer's workqueue, which
+ * other tasks need
+ */
+#define SVC2_BC_LATE_MAX	16
+#define SVC2_BC_FENCE_MAX	16
+
+static atomic_t svc2_bc_late_waiters, svc2_bc_fence_waiters;
+
+/* Return: false when the connection is lost, or the Send Queue waits too long. */
+static bool svc2_callback_fence_aborted(struct svc2_callback *sc)
+{
+	struct rpcrdma2_conn *co = &sc->sc_sp->sp_conn;
+	struct rpcrdma2_exposed *ex = &sc->sc_exposed;
+	bool fenced;
+
+	if (!atomic_add_unless(&svc2_bc_fence_waiters, 1, SVC2_BC_FENCE_MAX))
+		return false;
+	/* an answer's fence may have failed (Q2), or been posted in part */
+	fenced = !rpcrdma2_conn_is_lost(co) && !svc2_callback_take_invs(sc) &&
+		 !rpcrdma2_revoke(co, ex) && !rpcrdma2_conn_is_lost(co) &&
+		 rpcrdma2_revoke_wait(ex, SVC2_REVOKE_TIMEOUT);
+	atomic_dec(&svc2_bc_fence_waiters);
+	return fenced;
+}
+
+/*
  * Revokes the memory of an aborted callback, which no answer reaches any longer.
- * If the Send Queue has to wait for the peer for too long, the connection is
- * closed, and the queue pair with it. RPC task
+ * If the Send Queue has to wait for the peer for too long, or if too many tasks
+ * wait already, the connection is closed, and the queue pair with it. RPC task
  */
 static void svc2_callback_revoke(struct svc2_callback *sc)
 {
@@ -338,22 +365,12 @@ static void svc2_callback_revoke(struct svc2_callback *sc)
 		svc2_count(backward_late);
 		svc2_callback_invalidated(sc, sc->sc_late_handle);
 	}
-	if (!rpcrdma2_is_exposed(ex))
-		return;
-	/* an answer's fence may have failed (Q2), or been posted in part */
-	if (rpcrdma2_conn_is_lost(co) || svc2_callback_take_invs(sc) ||
-	    rpcrdma2_revoke(co, ex) || rpcrdma2_conn_is_lost(co) ||
-	    !rpcrdma2_revoke_wait(ex, SVC2_REVOKE_TIMEOUT))
+	if (rpcrdma2_is_exposed(ex) && !svc2_callback_fence_aborted(sc))
 		rpcrdma2_lose_exposed(co, ex);
 }
 
 /* Limit on the wait for the answer to an aborted callback */
 #define SVC2_BC_ANSWER_TIMEOUT	(5 * HZ)
-
-/* Limit on the tasks in this wait, on all connections */
-#define SVC2_BC_LATE_MAX	16
-
-static atomic_t svc2_bc_late_waiters;
 
 /* Return: the connection, with a reference; NULL when it is closed. */
 static struct svc2_xprt *svc2_bc_get(struct rpc_xprt *xprt)
@@ -522,8 +539,7 @@ static bool svc2_bc_is_answer_due(const struct svc2_callback *sc)
  * answer that invalidates a region which is no longer valid. So the task waits
  * for the answer, as the client does (xprtrdma2/req.c): not if the peer has
  * left an aborted callback unanswered and has answered none since, and not
- * while SVC2_BC_LATE_MAX tasks wait, in the RPC layer's workqueue, which other
- * tasks need. Afterwards no answer reaches @sc.
+ * while SVC2_BC_LATE_MAX tasks wait. Afterwards no answer reaches @sc.
  */
 static void svc2_bc_await_late(struct svc2_callback *sc)
 {
