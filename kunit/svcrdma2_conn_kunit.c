@@ -47,8 +47,10 @@ static int fake_notify(struct rdma_cm_id *id, enum ib_event_type event)
 #undef kzalloc_node
 #define kzalloc_node(size, gfp, node)	fake_kzalloc_node(size)
 #define rdma_notify			fake_notify
+#define svc2_wq				system_percpu_wq
 #include "../svcrdma2/transport.c"
 #undef rdma_notify
+#undef svc2_wq
 
 struct rpcrdma2_param svc2_credits;
 struct rpcrdma2_param svc2_backward_credits;
@@ -117,6 +119,7 @@ static struct svc2_xprt *accepted(struct kunit *test)
 	sp->sp_conn.co_id = id;
 	id->context = sp;
 	INIT_LIST_HEAD(&sp->sp_pending);
+	INIT_WORK(&sp->sp_failed, svc2_qp_failed);
 	init_waitqueue_head(&sp->sp_waitq);
 	/* No svc thread handles the connection. */
 	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
@@ -131,16 +134,26 @@ static void expect_loss(struct kunit *test, const struct svc2_xprt *sp,
 			why != RPCRDMA2_LOSS_NONE);
 }
 
-/* An event that ends the queue pair closes the connection. */
+/*
+ * An event that ends the queue pair closes the connection, not in the handler, which may run in a
+ * hard interrupt, but in work.
+ */
 static void events(struct kunit *test)
 {
 	const struct event_case *c = test->param_value;
 	struct ib_event event = { .event = c->type };
-	struct svc2_xprt *sp = accepted(test);
+	struct svc2_xprt *sp = accepted(test), *freed = accepted(test);
 
 	notified = -1;
 	svc2_qp_event(&event, &sp->sp_conn);
+	flush_work(&sp->sp_failed);
 	expect_loss(test, sp, c->why);
+	/* The handler itself, or an event after the end, only records the reason. */
+	disable_work_sync(&freed->sp_failed);
+	svc2_qp_event(&event, &freed->sp_conn);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&freed->sp_conn), c->why);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_conn_is_lost(&freed->sp_conn));
+	KUNIT_EXPECT_FALSE(test, test_bit(XPT_CLOSE, &freed->sp_xprt.xpt_flags));
 	/* Only this event makes the CM establish the connection. */
 	KUNIT_EXPECT_EQ(test, (int)notified,
 			c->type == IB_EVENT_COMM_EST ? (int)IB_EVENT_COMM_EST : -1);

@@ -21,7 +21,8 @@
  *   send CQ	completion handler in a workqueue. A chain also ends in a task
  *		that drains the Send Queue
  *   CM handler	rdma_cm's events, under the cm_id's handler mutex
- *   QP handler	asynchronous events of a QP, in any context, perhaps atomic
+ *   QP handler	asynchronous events of a QP, in any context, perhaps in a hard
+ *		interrupt
  *   work	svc2_wq
  *   ->xpo_free	end of the last reference, in any task that may sleep: no thread
  *		uses the connection
@@ -519,6 +520,7 @@ struct svc2_xprt {
 	/* ends it if never accepted; or puts the last callback's reference */
 	struct work_struct	sp_reap;
 	struct delayed_work	sp_deadline;	/* of the handshake */
+	struct work_struct	sp_failed;	/* its queue pair has failed */
 
 	struct rpcrdma2_conn	sp_conn;	/* its verbs objects (R7) */
 	struct rpcrdma2_cm_limits sp_peer;	/* for version 1 only (S28) */
@@ -694,7 +696,7 @@ static inline const struct sockaddr_storage *svc2_peer(const struct svc2_xprt *s
 	return &sp->sp_conn.co_id->route.addr.dst_addr;
 }
 
-/* Loses a connection, unless it is lost. Any context, even atomic */
+/* Loses a connection, unless it is lost. Any context but hard interrupts */
 static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
 {
 	rpcrdma2_conn_lose(&sp->sp_conn, why);

@@ -153,7 +153,7 @@ static struct svc2_xprt *svc2_pending_next(struct svc2_listener *ls)
 	return sp;
 }
 
-/* ->lost of the connection, perhaps in atomic context (QP handler) */
+/* ->lost of the connection, perhaps in atomic context */
 static void svc2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 {
 	struct svc2_xprt *sp = svc2_from_conn(co);
@@ -247,6 +247,18 @@ static void svc2_not_established(struct work_struct *work)
 		svc2_close(sp, RPCRDMA2_LOSS_UNREACHABLE);
 }
 
+static void svc2_qp_failed(struct work_struct *work)
+{
+	struct svc2_xprt *sp = container_of(work, struct svc2_xprt, sp_failed);
+
+	svc2_close(sp, RPCRDMA2_LOSS_QP);
+}
+
+/*
+ * Some drivers call it in a hard interrupt, and svc_xprt_enqueue() of older
+ * kernels takes a lock for which interrupts must be enabled. So work closes the
+ * connection: no flush follows for certain.
+ */
 static void svc2_qp_event(struct ib_event *event, void *context)
 {
 	struct svc2_xprt *sp = svc2_from_conn(context);
@@ -262,7 +274,8 @@ static void svc2_qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		break;
 	default:
-		svc2_close(sp, RPCRDMA2_LOSS_QP);
+		rpcrdma2_conn_blame(&sp->sp_conn, RPCRDMA2_LOSS_QP);
+		queue_work(svc2_wq, &sp->sp_failed);
 		break;
 	}
 }
@@ -296,6 +309,7 @@ static struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	INIT_LIST_HEAD(&sp->sp_listed);
 	INIT_LIST_HEAD(&sp->sp_pending);
 	INIT_DELAYED_WORK(&sp->sp_deadline, svc2_not_established);
+	INIT_WORK(&sp->sp_failed, svc2_qp_failed);
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
 	rpcrdma2_regions_init(&sp->sp_conn);
 	init_waitqueue_head(&sp->sp_waitq);
@@ -628,6 +642,8 @@ static void svc2_free(struct svc_xprt *xprt)
 	trace_svc2_event(svc2_peer(sp), "free", 0);
 	/* svc2_not_established() uses the connection */
 	cancel_delayed_work_sync(&sp->sp_deadline);
+	/* a late event queues it no longer */
+	disable_work_sync(&sp->sp_failed);
 	listed = svc2_conn_unlist(sp);
 	if (rpcrdma2_conn_qp(&sp->sp_conn)) {
 		rpcrdma2_sq_drain(&sp->sp_conn);
