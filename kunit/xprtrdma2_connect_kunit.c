@@ -278,6 +278,27 @@ static void steps_wait(struct kunit *test)
 	}
 }
 
+/* The server chooses its lease time, and so the time for a connect: it may be too short. */
+static void connect_timeout_has_minimum(struct kunit *test)
+{
+	static const struct rpc_timeout usual = { .to_initval = 60 * HZ, .to_retries = 2 };
+	struct endpoint *f = endpoint_for_level(test, RDMA2_BKREQSUP_INLINE, roce, 0);
+	struct rpc_xprt *xprt = &f->xp.xp_xprt;
+
+	spin_lock_init(&xprt->transport_lock);
+	xprt->timeout = &usual;
+	xprt->connect_timeout = 60 * HZ;
+	xprt->max_reconnect_timeout = 300 * HZ;
+	xprt2_set_connect_timeout(xprt, 90 * HZ, 400 * HZ);
+	KUNIT_EXPECT_EQ(test, xprt->connect_timeout, 60 * HZ);
+	KUNIT_EXPECT_PTR_EQ(test, xprt->timeout, &usual);
+	xprt2_set_connect_timeout(xprt, 0, 0);
+	KUNIT_EXPECT_EQ(test, xprt->connect_timeout, 6 * HZ);
+	KUNIT_EXPECT_EQ(test, xprt->timeout->to_initval, 6 * HZ);
+	KUNIT_EXPECT_EQ(test, xprt->timeout->to_retries, 2);
+	KUNIT_EXPECT_EQ(test, xprt->max_reconnect_timeout, 0);
+}
+
 static const struct error_case {
 	const char	*desc;
 	int		error;
@@ -310,6 +331,7 @@ static void logged_errors(struct kunit *test)
 static struct kunit_case connect_cases[] = {
 	KUNIT_CASE_PARAM(logged_errors, error_gen_params),
 	KUNIT_CASE(out_of_reach),
+	KUNIT_CASE(connect_timeout_has_minimum),
 	KUNIT_CASE(steps_wait),
 	KUNIT_CASE_PARAM(entries, level_gen_params),
 	KUNIT_CASE_PARAM(regions, level_gen_params),

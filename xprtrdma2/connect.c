@@ -639,6 +639,35 @@ int xprt2_ep_connect(struct xprt2_xprt *xp)
 }
 
 /**
+ * xprt2_set_connect_timeout - limit the time for a connect, and its distance
+ * @xprt: transport
+ * @connect_timeout: jiffies from the request for a connection to its end. The NFS
+ *	client takes the server's lease time, which may be 0, so there is a minimum
+ * @reconnect_timeout: longest interval of the back-off in jiffies
+ *
+ * Context: task of the NFS client; either only becomes shorter.
+ */
+void xprt2_set_connect_timeout(struct rpc_xprt *xprt,
+			       unsigned long connect_timeout,
+			       unsigned long reconnect_timeout)
+{
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+
+	connect_timeout = max_t(unsigned long, connect_timeout,
+				XPRT2_CONNECT_TIMEOUT_MIN);
+	guard(spinlock)(&xprt->transport_lock);
+	if (connect_timeout < xprt->connect_timeout) {
+		xp->xp_timeout = *xprt->timeout;
+		xp->xp_timeout.to_initval = connect_timeout;
+		xp->xp_timeout.to_maxval = xp->xp_timeout.to_initval;
+		xprt->timeout = &xp->xp_timeout;
+		xprt->connect_timeout = connect_timeout;
+	}
+	if (reconnect_timeout < xprt->max_reconnect_timeout)
+		xprt->max_reconnect_timeout = reconnect_timeout;
+}
+
+/**
  * xprt2_ep_disconnect - tear down a transport's connection, if any
  * @xp: transport. On return no handler of the connection runs or will run, and
  *	nothing of the transport is mapped or registered (X5)

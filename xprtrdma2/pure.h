@@ -548,6 +548,8 @@ static inline unsigned int xprt2_pin_fits(const struct xprt2_pin *pin,
 #define XPRT2_SPREAD		(HZ / 4)
 /* The first interval of the back-off, which sunrpc then doubles */
 #define XPRT2_REEST_TIMEOUT	(3U * HZ)
+/* The CM repeats a request for a connection after some 4 s. */
+#define XPRT2_CONNECT_TIMEOUT_MIN	(2 * XPRT2_REEST_TIMEOUT)
 /*
  * A device may carry small messages, and lose the connection at each RDMA
  * Write. So this number of connections in a row that are lost this soon after

@@ -568,26 +568,6 @@ static void xprt2_destroy(struct rpc_xprt *xprt)
 	xprt2_free(xp);
 }
 
-static void xprt2_set_connect_timeout(struct rpc_xprt *xprt,
-				      unsigned long connect_timeout,
-				      unsigned long reconnect_timeout)
-{
-	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
-
-	guard(spinlock)(&xprt->transport_lock);
-	if (connect_timeout < xprt->connect_timeout) {
-		xp->xp_timeout = *xprt->timeout;
-		xp->xp_timeout.to_initval = max_t(unsigned long,
-						  connect_timeout,
-						  2 * XPRT2_REEST_TIMEOUT);
-		xp->xp_timeout.to_maxval = xp->xp_timeout.to_initval;
-		xprt->timeout = &xp->xp_timeout;
-		xprt->connect_timeout = connect_timeout;
-	}
-	if (reconnect_timeout < xprt->max_reconnect_timeout)
-		xprt->max_reconnect_timeout = reconnect_timeout;
-}
-
 /* Return: false when there is no connection. */
 static bool xprt2_source_address(struct rpc_xprt *xprt,
 				 struct sockaddr_storage *addr)

@@ -731,6 +731,9 @@ extern struct xprt_class xprt2_class;
 
 /* connect.c */
 int xprt2_ep_connect(struct xprt2_xprt *xp);
+void xprt2_set_connect_timeout(struct rpc_xprt *xprt,
+			       unsigned long connect_timeout,
+			       unsigned long reconnect_timeout);
 void xprt2_ep_disconnect(struct xprt2_xprt *xp);
 
 static inline bool xprt2_ep_is_ready(const struct xprt2_ep *ep)
