@@ -299,6 +299,29 @@ static void connect_timeout_has_minimum(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt->max_reconnect_timeout, 0);
 }
 
+/* A transport whose connections end before they have an identifier */
+static struct xprt2_xprt *past_transport(struct kunit *test)
+{
+	struct endpoint *f = endpoint_for_level(test, RDMA2_BKREQSUP_INLINE, roce, 0);
+
+	mutex_init(&f->xp.xp_fence_mutex);
+	spin_lock_init(&f->xp.xp_req_lock);
+	spin_lock_init(&f->xp.xp_xprt.transport_lock);
+	INIT_LIST_HEAD(&f->xp.xp_all_reqs);
+	return &f->xp;
+}
+
+/* The timeout of an RPC on the last connection is no excuse for the next one. */
+static void timeout_of_last_connection(struct kunit *test)
+{
+	struct xprt2_xprt *xp = past_transport(test);
+
+	created = ERR_PTR(-ENODEV);
+	xp->xp_timed_out = true;
+	KUNIT_EXPECT_EQ(test, xprt2_ep_connect_once(xp), -ENODEV);
+	KUNIT_EXPECT_EQ(test, xp->xp_past, XPRT2_PAST_FAILED);
+}
+
 static const struct error_case {
 	const char	*desc;
 	int		error;
@@ -331,6 +354,7 @@ static void logged_errors(struct kunit *test)
 static struct kunit_case connect_cases[] = {
 	KUNIT_CASE_PARAM(logged_errors, error_gen_params),
 	KUNIT_CASE(out_of_reach),
+	KUNIT_CASE(timeout_of_last_connection),
 	KUNIT_CASE(connect_timeout_has_minimum),
 	KUNIT_CASE(steps_wait),
 	KUNIT_CASE_PARAM(entries, level_gen_params),

@@ -597,6 +597,8 @@ static int xprt2_ep_connect_once(struct xprt2_xprt *xp)
 	ep = xprt2_ep_alloc(xp);
 	if (!ep)
 		return -ENOMEM;
+	/* an RPC may have timed out during the teardown of the last connection */
+	WRITE_ONCE(xp->xp_timed_out, false);
 
 	ret = xprt2_ep_resolve(ep) ?: xprt2_ep_create_queues(ep);
 	if (!ret) {
