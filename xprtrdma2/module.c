@@ -22,7 +22,10 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* All transports: a module parameter applies to each, and /proc shows each. */
+/*
+ * All transports that have begun to connect: a module parameter applies to each,
+ * and /proc shows each.
+ */
 DEFINE_MUTEX(xprt2_transports_lock);	/* guards the list */
 LIST_HEAD(xprt2_transports);
 

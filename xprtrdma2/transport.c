@@ -75,6 +75,18 @@ static void xprt2_free(struct xprt2_xprt *xp)
 	module_put(THIS_MODULE);
 }
 
+/*
+ * Lists a transport at its first connect. Not earlier: when the RPC layer cannot
+ * complete a transport, it destroys it, whoever has a reference.
+ */
+static void xprt2_list_transport(struct xprt2_xprt *xp)
+{
+	if (!list_empty(&xp->xp_listed))
+		return;
+	guard(mutex)(&xprt2_transports_lock);
+	list_add_tail(&xp->xp_listed, &xprt2_transports);
+}
+
 static void xprt2_connect_worker(struct work_struct *work)
 {
 	struct xprt2_xprt *xp = container_of(work, struct xprt2_xprt,
@@ -83,6 +95,7 @@ static void xprt2_connect_worker(struct work_struct *work)
 	unsigned int flags = xprt2_reclaim_begin(xp);
 	int ret;
 
+	xprt2_list_transport(xp);
 	xprt2_ep_disconnect(xp);
 	xp->xp_tried = jiffies;
 	ret = xprt2_ep_connect(xp);
@@ -216,8 +229,6 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 		xprt2_free(xp);
 		return ERR_PTR(ret);
 	}
-	guard(mutex)(&xprt2_transports_lock);
-	list_add_tail(&xp->xp_listed, &xprt2_transports);
 	return xprt;
 }
 

@@ -627,7 +627,8 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_rpool: Receives, each with a struct xprt2_rep around it
  * @xp_stats: figures for mountstats
  * @xp_called: counters of backward Calls
- * @xp_listed: on the list of all transports
+ * @xp_listed: on the list of all transports, from the first connect on; added by
+ *	xp_connect_work
  */
 struct xprt2_xprt {
 	struct rpc_xprt		xp_xprt;
