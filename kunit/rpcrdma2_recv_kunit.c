@@ -60,19 +60,22 @@ static void reposts_last_used(struct kunit *test)
 static const struct size_case {
 	const char	*desc;
 	int		sges;
-	u32		want, size;
+	u32		want, size, pages;
 } size_cases[] = {
-	{ "one byte", 16, 1, PAGE_SIZE },
-	{ "one page", 16, PAGE_SIZE, PAGE_SIZE },
-	{ "one byte more", 16, PAGE_SIZE + 1, 2 * PAGE_SIZE },
+	{ "one byte", 16, 1, PAGE_SIZE, 13 },
+	{ "one page", 16, PAGE_SIZE, PAGE_SIZE, 13 },
+	{ "one byte more", 16, PAGE_SIZE + 1, 2 * PAGE_SIZE, 13 },
+	{ "room to grow", 16, 13 * PAGE_SIZE, 13 * PAGE_SIZE, 13 },
+	{ "more than that", 16, 13 * PAGE_SIZE + 1, 14 * PAGE_SIZE, 14 },
+	{ "a device without room to grow", 5, 5 * PAGE_SIZE, 5 * PAGE_SIZE, 5 },
 	{ "the limit of the device", 16, 16 * PAGE_SIZE,
-	  16 * PAGE_SIZE },
-	{ "more", 16, 17 * PAGE_SIZE, 16 * PAGE_SIZE },
-	{ "more than the maximum", INT_MAX, 17 * PAGE_SIZE, 16 * PAGE_SIZE },
-	{ "a device with one SGE", 1, 16 * PAGE_SIZE, PAGE_SIZE },
-	{ "a device without a limit for SGEs", 0, 16 * PAGE_SIZE, PAGE_SIZE },
+	  16 * PAGE_SIZE, 16 },
+	{ "more", 16, 17 * PAGE_SIZE, 16 * PAGE_SIZE, 16 },
+	{ "more than the maximum", INT_MAX, 17 * PAGE_SIZE, 16 * PAGE_SIZE, 16 },
+	{ "a device with one SGE", 1, 16 * PAGE_SIZE, PAGE_SIZE, 1 },
+	{ "a device without a limit for SGEs", 0, 16 * PAGE_SIZE, PAGE_SIZE, 1 },
 	{ "a device with INT_MAX SGEs",
-	  INT_MAX, 16 * PAGE_SIZE, 16 * PAGE_SIZE },
+	  INT_MAX, 16 * PAGE_SIZE, 16 * PAGE_SIZE, 16 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
@@ -81,10 +84,16 @@ static void sizes(struct kunit *test)
 {
 	const struct size_case *c = test->param_value;
 	struct ib_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct rdma_cm_id id = { .device = dev };
+	struct rpcrdma2_conn co = { .co_id = &id };
 
 	KUNIT_ASSERT_NOT_NULL(test, dev);
 	dev->attrs.max_recv_sge = c->sges;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(dev, c->want), c->size);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_begin(&co, c->want), c->size);
+	KUNIT_EXPECT_EQ(test, co.co_recv_pages, c->pages);
+	/* later the connection may grow to what its Receive Queue has room for */
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(&co, RPCRDMA2_INLINE_MAX),
+			c->pages * PAGE_SIZE);
 }
 
 /* Where Calls are passed on contiguously, the CPU sees one range of addresses. */

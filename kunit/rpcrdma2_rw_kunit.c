@@ -163,25 +163,12 @@ static void send_wrs(struct kunit *test)
 				rdma_rw_max_send_wr(&f->device, 1, n, 0));
 }
 
-static void receives(struct kunit *test)
-{
-	static struct ib_device device;
-
-	device.attrs.max_recv_sge = LARGE;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(&device, 3 * PAGE_SIZE), 3 * PAGE_SIZE);
-	device.attrs.max_recv_sge = 2;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(&device, 3 * PAGE_SIZE), 2 * PAGE_SIZE);
-	device.attrs.max_recv_sge = 0;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(&device, 3 * PAGE_SIZE), PAGE_SIZE);
-}
-
 static struct kunit_case rw_suite_cases[] = {
 	KUNIT_CASE_PARAM(sizes, device_gen_params),
 	KUNIT_CASE(device_without_regions),
 	KUNIT_CASE_PARAM(parts, device_gen_params),
 	KUNIT_CASE_PARAM(regions_suffice, device_gen_params),
 	KUNIT_CASE_PARAM(send_wrs, device_gen_params),
-	KUNIT_CASE(receives),
 	{ }
 };
 

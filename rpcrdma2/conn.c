@@ -71,7 +71,6 @@ static int rpcrdma2_conn_create_qp(struct rpcrdma2_conn *co,
 				   void (*event)(struct ib_event *event,
 						 void *context))
 {
-	const struct ib_device *dev = rpcrdma2_conn_device(co);
 	struct ib_qp_init_attr attr = {
 		.event_handler	= event,
 		.qp_context	= co,
@@ -84,8 +83,7 @@ static int rpcrdma2_conn_create_qp(struct rpcrdma2_conn *co,
 			.max_send_wr	= size->sends,
 			.max_recv_wr	= size->recvs,
 			.max_send_sge	= size->send_sges,
-			.max_recv_sge	= rpcrdma2_recv_size(dev, RPCRDMA2_INLINE_MAX) >>
-					  PAGE_SHIFT,
+			.max_recv_sge	= co->co_recv_pages,
 			.max_rdma_ctxs	= size->rw_mrs,
 		},
 	};

@@ -137,13 +137,24 @@ static unsigned int rpcrdma2_recv_num_pages(const struct rpcrdma2_rpool *rp)
 	return READ_ONCE(rp->rp_size) >> PAGE_SHIFT;
 }
 
-u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 needed)
+u32 rpcrdma2_recv_size(const struct rpcrdma2_conn *co, u32 needed)
 {
-	u32 most = clamp_t(u32, dev->attrs.max_recv_sge, 1, RPCRDMA2_RECV_PAGES);
-
-	return min_t(u32, round_up(needed, PAGE_SIZE), most << PAGE_SHIFT);
+	return min_t(u32, round_up(needed, PAGE_SIZE),
+		     co->co_recv_pages << PAGE_SHIFT);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_size);
+
+u32 rpcrdma2_recv_begin(struct rpcrdma2_conn *co, u32 needed)
+{
+	u32 pages = max_t(u32, DIV_ROUND_UP(needed, PAGE_SIZE),
+			  RPCRDMA2_RECV_PAGES_LATER);
+
+	pages = min_t(u32, pages, RPCRDMA2_RECV_PAGES);
+	co->co_recv_pages = clamp_t(u32, rpcrdma2_conn_device(co)->attrs.max_recv_sge,
+				    1, pages);
+	return rpcrdma2_recv_size(co, needed);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_recv_begin);
 
 static void rpcrdma2_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {

@@ -240,7 +240,7 @@ void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
 /* Size of Receives, by parameter, device and the peer's last request */
 static u32 svc2_sizes_target(const struct svc2_xprt *sp)
 {
-	u32 bytes = rpcrdma2_recv_size(rpcrdma2_conn_device(&sp->sp_conn),
+	u32 bytes = rpcrdma2_recv_size(&sp->sp_conn,
 				       rpcrdma2_param(&svc2_receive_size));
 
 	if (sp->sp_recv_requested)

@@ -85,7 +85,7 @@ RPCRDMA2_PARAM(svc2_credits, credits, "uint",
 	       "Maximum number of outstanding Calls of a client on a connection (4 to 1024, default 64); applies to new connections",
 	       SVC2_CREDITS_DEFAULT, SVC2_CREDITS_MIN, SVC2_CREDITS_MAX);
 RPCRDMA2_PARAM(svc2_receive_size, receive_size, "uint",
-	       "Size of a Receive in bytes, rounded up to pages (4096 to 65536, default 20480); increases also apply to existing connections of version 2, decreases only to new connections",
+	       "Size of a Receive in bytes, rounded up to pages (4096 to 65536, default 20480); increases also apply to existing connections of version 2, there up to 13 pages, decreases only to new connections",
 	       5 * RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,
 	       RPCRDMA2_INLINE_MAX, .pm_changed = svc2_sizes_set);
 RPCRDMA2_PARAM(svc2_send_size, send_size, "uint",

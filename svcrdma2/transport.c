@@ -350,7 +350,7 @@ static int svc2_conn_size_receives(struct svc2_xprt *sp)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
 	u32 configured = rpcrdma2_param(&svc2_receive_size);
-	u32 bytes = rpcrdma2_recv_size(dev, configured);
+	u32 bytes = rpcrdma2_recv_begin(&sp->sp_conn, configured);
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
 	if (bytes < configured)

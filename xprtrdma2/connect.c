@@ -289,8 +289,7 @@ static void xprt2_ep_size_receives(struct xprt2_ep *ep)
 	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
 	u32 bytes = rpcrdma2_param(&xprt2_param_receive_size);
 
-	rpcrdma2_rpool_resize(rp, rpcrdma2_recv_size(ep->ep_conn.co_id->device,
-						     bytes));
+	rpcrdma2_rpool_resize(rp, rpcrdma2_recv_begin(&ep->ep_conn, bytes));
 	ep->ep_recv_size = READ_ONCE(rp->rp_small) ? RPCRDMA2_INLINE_DEFAULT :
 						     rp->rp_size;
 }

@@ -83,7 +83,7 @@ static void xprt2_send_size_set(void)
 }
 
 RPCRDMA2_PARAM(xprt2_param_receive_size, receive_size, "uint",
-	       "Size of a Receive in bytes, rounded up to pages (4096 to 65536, default 20480); increases also apply to existing connections of version 2, decreases only to new connections",
+	       "Size of a Receive in bytes, rounded up to pages (4096 to 65536, default 20480); increases also apply to existing connections of version 2, there up to 13 pages, decreases only to new connections",
 	       5 * RPCRDMA2_INLINE_DEFAULT, RPCRDMA2_INLINE_DEFAULT,
 	       RPCRDMA2_INLINE_MAX, .pm_changed = xprt2_receive_size_set);
 RPCRDMA2_PARAM(xprt2_param_send_size, send_size, "uint",

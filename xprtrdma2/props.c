@@ -52,7 +52,7 @@ void xprt2_backward_measure(struct xprt2_ep *ep)
 static void xprt2_receives_grow(struct xprt2_ep *ep, u32 bytes)
 {
 	struct rpcrdma2_rpool *rp = &ep->ep_xp->xp_rpool;
-	u32 size = rpcrdma2_recv_size(ep->ep_conn.co_id->device, bytes);
+	u32 size = rpcrdma2_recv_size(&ep->ep_conn, bytes);
 
 	if (ep->ep_vers == RPCRDMA2_VERS_TWO && size > ep->ep_recv_size &&
 	    size > rp->rp_size)

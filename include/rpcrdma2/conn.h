@@ -637,6 +637,7 @@ struct rpcrdma2_conn_ops {
  * @co_recv_cq: completions of Receives
  * @co_recv_polled: the owner polls @co_recv_cq
  * @co_recv_work: polls @co_recv_cq when the owner no longer does
+ * @co_recv_pages: pages of the largest Receive, by rpcrdma2_recv_begin()
  * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 if the device
  *	does not need them
  * @co_rw_pages: most pages of one RDMA Read, 0 for no limit
@@ -656,6 +657,7 @@ struct rpcrdma2_conn {
 	struct ib_cq			*co_recv_cq;
 	bool				co_recv_polled;
 	struct work_struct		co_recv_work;
+	unsigned int			co_recv_pages;
 	unsigned int			co_rw_mrs;
 	unsigned int			co_rw_pages;
 	struct rpcrdma2_sq		co_sq;
@@ -809,6 +811,13 @@ void rpcrdma2_end_show(struct seq_file *seq, const struct rpcrdma2_end *en);
 /* Pages of a Receive of the largest size */
 #define RPCRDMA2_RECV_PAGES	DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE)
 
+/*
+ * Pages that a Receive may grow to on an existing connection, even if it began
+ * with fewer. With 14 pages an entry of soft-RoCE's Receive Queue takes 512
+ * bytes, with 13 it takes 256.
+ */
+#define RPCRDMA2_RECV_PAGES_LATER	13
+
 /**
  * struct rpcrdma2_budget - memory budget for the Receives of several pools
  * @bu_pages: pages in use
@@ -913,15 +922,25 @@ struct rpcrdma2_recv {
 };
 
 /**
- * rpcrdma2_recv_size - compute the size of the Receives of a connection
- * @dev: its device
+ * rpcrdma2_recv_begin - choose the size of the Receives of a new connection
+ * @co: connection with an identifier, and without a queue pair; sets
+ *	co_recv_pages, at least RPCRDMA2_RECV_PAGES_LATER if the device permits
  * @needed: bytes that its owner needs for the largest message; at most
  *	RPCRDMA2_INLINE_MAX count
  *
- * Return: bytes, whole pages: enough for @needed, or the most that the device
- * scatters a message over.
+ * Return: as rpcrdma2_recv_size()
  */
-u32 rpcrdma2_recv_size(const struct ib_device *dev, u32 needed);
+u32 rpcrdma2_recv_begin(struct rpcrdma2_conn *co, u32 needed);
+
+/**
+ * rpcrdma2_recv_size - compute the size of the Receives of a connection
+ * @co: connection
+ * @needed: bytes that its owner needs for the largest message
+ *
+ * Return: bytes, whole pages: enough for @needed, or the most that an entry of
+ * the Receive Queue scatters a message over.
+ */
+u32 rpcrdma2_recv_size(const struct rpcrdma2_conn *co, u32 needed);
 
 /**
  * rpcrdma2_rpool_init - initialise an empty pool
