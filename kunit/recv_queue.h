@@ -150,7 +150,7 @@ static inline struct queue *open_queue(struct kunit *test, unsigned int pages,
 
 static inline unsigned int post(struct queue *q, unsigned int count)
 {
-	return rpcrdma2_recvs_post(&q->co, &q->pool, count, GFP_KERNEL);
+	return rpcrdma2_recvs_post(&q->co, &q->pool, count, count, 0, GFP_KERNEL);
 }
 
 /* Completes the oldest Receive. */

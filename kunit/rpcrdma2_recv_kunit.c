@@ -255,7 +255,7 @@ static void several_pages_unmapped(struct kunit *test)
 
 	q->pool.rp_reposted = false;
 	KUNIT_ASSERT_EQ(test,
-			rpcrdma2_recvs_post(&q->co, &q->pool, 1, GFP_NOWAIT), 1);
+			rpcrdma2_recvs_post(&q->co, &q->pool, 1, 1, 0, GFP_NOWAIT), 1);
 	rv = receive(q, PAGE_SIZE + 8);
 	KUNIT_ASSERT_PTR_EQ(test, q->got, rv);
 	rpcrdma2_recv_sync(rv);
@@ -589,6 +589,49 @@ static void refills_up_to_the_limit(struct kunit *test)
 	close_queue(test, q);
 }
 
+/* A pool grows for Receives that have to be posted, not for those of a batch. */
+static void grows_if_necessary(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 8, 1);
+	struct rpcrdma2_recv *held;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_post(&q->co, &q->pool, 4, 2, 3,
+						  GFP_KERNEL), 3);
+	held = receive(q, 100);
+	rpcrdma2_recv_put(receive(q, 100));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_post(&q->co, &q->pool, 3, 1, 3,
+						  GFP_KERNEL), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_post(&q->co, &q->pool, 3, 1, 3,
+						  GFP_KERNEL), 1);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 4);
+	rpcrdma2_recv_put(held);
+	close_queue(test, q);
+}
+
+/* Of the free Receives, the trim frees the one whose last use was first. */
+static void trim_frees_one(struct kunit *test)
+{
+	struct queue *q = open_queue(test, 1, 8, 1);
+	struct rpcrdma2_recv *first, *last;
+
+	KUNIT_ASSERT_EQ(test, post(q, 3), 3);
+	/* none is free */
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_rpool_trim(&q->pool, 1));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 3);
+	first = receive(q, 100);
+	last = receive(q, 100);
+	rpcrdma2_recv_put(first);
+	rpcrdma2_recv_put(last);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_rpool_trim(&q->pool, 3));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 3);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_rpool_trim(&q->pool, 2));
+	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 2);
+	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 1);
+	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
+	KUNIT_EXPECT_PTR_EQ(test, q->posted[1], last);
+	close_queue(test, q);
+}
+
 /* A lack of memory leaves the queue short, and the connection survives. */
 static void refills_after_shortage(struct kunit *test)
 {
@@ -598,13 +641,13 @@ static void refills_after_shortage(struct kunit *test)
 	rpcrdma2_recv_put(receive(q, 100));
 	/* exceeds every allocation */
 	q->pool.rp_before += KMALLOC_MAX_SIZE;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_post(&q->co, &q->pool, 4,
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_post(&q->co, &q->pool, 4, 4, 0,
 						  GFP_NOWAIT | __GFP_NOWARN), 1);
 	KUNIT_EXPECT_EQ(test, q->nposted, 2);
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 2);
 	q->pool.rp_before -= KMALLOC_MAX_SIZE;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_post(&q->co, &q->pool, 3,
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_post(&q->co, &q->pool, 3, 3, 0,
 						  GFP_NOWAIT | __GFP_NOWARN), 3);
 	KUNIT_EXPECT_EQ(test, q->nposted, 5);
 	close_queue(test, q);
@@ -751,7 +794,7 @@ static void next_connection(struct kunit *test)
 	rpcrdma2_rpool_unmap(&q->pool);
 	KUNIT_EXPECT_NULL(test, held->rv_device);
 
-	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_post(&next->co, &q->pool, 3,
+	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_post(&next->co, &q->pool, 3, 3, 0,
 						  GFP_KERNEL), 3);
 	for (i = 0; i < next->nposted; i++)
 		KUNIT_EXPECT_PTR_EQ(test, next->posted[i]->rv_device,
@@ -938,6 +981,8 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(refused),
 	KUNIT_CASE(refused_when_reposted),
 	KUNIT_CASE(refills_up_to_the_limit),
+	KUNIT_CASE(grows_if_necessary),
+	KUNIT_CASE(trim_frees_one),
 	KUNIT_CASE(refills_after_shortage),
 	KUNIT_CASE(drained),
 	KUNIT_CASE(polled_by_owner),

@@ -641,11 +641,12 @@ static unsigned int rpcrdma2_rpool_take_free(struct rpcrdma2_rpool *rp,
 
 unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 				 struct rpcrdma2_rpool *rp, unsigned int count,
+				 unsigned int least, unsigned int total,
 				 gfp_t gfp)
 {
 	struct rpcrdma2_recv *rv, *next;
 	LIST_HEAD(recvs);
-	unsigned int n;
+	unsigned int n, had;
 
 	n = rpcrdma2_rpool_take_free(rp, count, &recvs);
 	list_for_each_entry_safe(rv, next, &recvs, rv_list) {
@@ -657,7 +658,10 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 			n--;
 		}
 	}
-	for (; n < count && READ_ONCE(rp->rp_count) < rp->rp_max; n++) {
+	for (; n < count; n++) {
+		had = READ_ONCE(rp->rp_count);
+		if ((n >= least && had >= total) || had >= rp->rp_max)
+			break;
 		rv = rpcrdma2_recv_make(co, rp, gfp);
 		if (!rv)
 			break;
@@ -673,6 +677,25 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 	return n;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recvs_post);
+
+bool rpcrdma2_rpool_trim(struct rpcrdma2_rpool *rp, unsigned int most)
+{
+	struct rpcrdma2_recv *rv;
+
+	if (likely(READ_ONCE(rp->rp_count) <= most))
+		return false;
+	scoped_guard(spinlock, &rp->rp_lock) {
+		rpcrdma2_rpool_collect_locked(rp);
+		if (list_empty(&rp->rp_free))
+			return false;
+		rv = list_last_entry(&rp->rp_free, struct rpcrdma2_recv, rv_list);
+		list_del(&rv->rv_list);
+		rp->rp_nfree--;
+	}
+	rpcrdma2_recv_free(rv);
+	return true;
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_rpool_trim);
 
 /* Post the free Receives if they make a batch. Return: number posted. */
 static unsigned int

@@ -152,7 +152,7 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 {
 	const struct xprt2_xprt *xp = ep->ep_xp;
-	unsigned int needed, target, count;
+	unsigned int needed, target, total, count;
 	u32 calls = ep->ep_calls;
 
 	target = READ_ONCE(xp->xp_xprt.bc_alloc_max) ?
@@ -161,12 +161,22 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 	if (rpcrdma2_conn_is_lost(&ep->ep_conn))
 		return credits;
 	if (ep->ep_recvs_posted < needed) {
+		total = needed + rpcrdma2_recv_batch(credits);
 		count = rpcrdma2_recvs_post(&ep->ep_conn, &ep->ep_xp->xp_rpool,
-					    needed + rpcrdma2_recv_batch(credits) -
-					    ep->ep_recvs_posted, gfp);
+					    total - ep->ep_recvs_posted,
+					    needed - ep->ep_recvs_posted, total,
+					    gfp);
 		if (count)
 			xprt2_count(recv_doorbells);
 		ep->ep_recvs_posted += count;
+		/*
+		 * The grant may have been lowered. That of the connection's
+		 * first messages is small.
+		 */
+		if (likely(xprt2_ep_is_ready(ep)) &&
+		    ep->ep_recvs_posted >= needed &&
+		    rpcrdma2_rpool_trim(&ep->ep_xp->xp_rpool, 2 * needed))
+			xprt2_count(recvs_trimmed);
 	}
 	credits = xprt2_share_receives(ep->ep_recvs_posted, credits, target,
 				       &calls);

@@ -162,6 +162,7 @@ enum {
 	C(mrs_trimmed)		/* of these, freed because they were idle */ \
 	C(doorbells)		/* chains handed to the Send Queue */	\
 	C(recv_doorbells)	/* chains handed to the Receive Queue */ \
+	C(recvs_trimmed)	/* Receives freed: the grant needs fewer */ \
 	C(send_completions)						\
 	C(recv_completions)						\
 	C(pullup_bytes)		/* copied into the Send buffer */	\

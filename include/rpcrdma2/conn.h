@@ -984,7 +984,9 @@ void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp);
  * rpcrdma2_recvs_post - post Receives, with one doorbell
  * @co: connection, which is lost if the device refuses a Receive
  * @rp: pool of the Receives
- * @count: number to post
+ * @count: number to post, if the pool has them
+ * @least: of these, number to post even if the pool has to grow
+ * @total: number of Receives up to which the pool grows in any case
  * @gfp: allocation flags, if the pool has to grow
  *
  * Context: serialised for each pool, not concurrent with
@@ -993,7 +995,20 @@ void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp);
  */
 unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 				 struct rpcrdma2_rpool *rp, unsigned int count,
+				 unsigned int least, unsigned int total,
 				 gfp_t gfp);
+
+/**
+ * rpcrdma2_rpool_trim - free one Receive of a pool that has too many
+ * @rp: pool that rpcrdma2_recvs_post() posts from
+ * @most: number that it may have. Of the free ones, the least recently used one
+ *	is freed
+ *
+ * Context: any; serialised for each pool. A free Receive is not posted, so this
+ * sleeps for nothing.
+ * Return: true if one was freed.
+ */
+bool rpcrdma2_rpool_trim(struct rpcrdma2_rpool *rp, unsigned int most);
 
 /**
  * rpcrdma2_recvs_fill - make Receives that rpcrdma2_recv_repost() posts

@@ -200,6 +200,8 @@ static inline size_t list_count_nodes(const struct list_head *head)
 #define list_entry		container_of
 #define list_first_entry(head, type, member) \
 	list_entry((head)->next, type, member)
+#define list_last_entry(head, type, member) \
+	list_entry((head)->prev, type, member)
 #define list_first_entry_or_null(head, type, member) \
 	(list_empty(head) ? NULL : list_entry((head)->next, type, member))
 #define list_for_each(at, head) \
