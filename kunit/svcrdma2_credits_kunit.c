@@ -25,7 +25,9 @@ struct rpcrdma2_param svc2_receive_memory = { .pm_value = 65536 };
  * @cq: its send CQ
  * @pd: its protection domain
  * @device: its device
- * @recvs: number of posted Receives
+ * @recvs: number of Receives that were posted
+ * @posted: Receives of the device, oldest first
+ * @nposted: number of entries in @posted
  * @granted: largest grant in force during a post of Receives
  * @credits: grant in the header of the last Send
  */
@@ -37,6 +39,8 @@ struct fixture {
 	struct ib_pd		pd;
 	struct ib_device	device;
 	unsigned int		recvs;
+	struct rpcrdma2_recv	*posted[2 * CREDITS];
+	unsigned int		nposted;
 	u32			granted;
 	u32			credits;
 };
@@ -47,8 +51,15 @@ static int fake_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 	struct fixture *f = container_of(qp, struct fixture, qp);
 
 	f->granted = max(f->granted, READ_ONCE(f->sp.sp_grant));
-	for (; wr; wr = wr->next)
+	for (; wr; wr = wr->next) {
+		if (f->nposted == ARRAY_SIZE(f->posted)) {
+			*bad = wr;
+			return -ENOMEM;
+		}
+		f->posted[f->nposted++] = container_of(wr, struct rpcrdma2_recv,
+						       rv_wr);
 		f->recvs++;
+	}
 	return 0;
 }
 
@@ -137,7 +148,7 @@ static void r6_receives_before_the_grant(struct kunit *test)
 	unsigned int before = f->recvs;
 	u32 grant = sp->sp_grant;
 
-	KUNIT_ASSERT_EQ(test, grant, SVC2_CREDITS_FIRST);
+	KUNIT_ASSERT_EQ(test, grant, SVC2_CREDITS_MIN);
 	KUNIT_EXPECT_GE(test, before, grant + RPCRDMA2_CONTROL_RECVS);
 	while (sp->sp_grant < CREDITS) {
 		grant = sp->sp_grant;
@@ -149,6 +160,154 @@ static void r6_receives_before_the_grant(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, f->granted, grant);
 		KUNIT_EXPECT_GE(test, f->recvs,
 				sp->sp_grant + RPCRDMA2_CONTROL_RECVS);
+	}
+}
+
+/* A Call arrives in a Receive that is posted. */
+static struct rpcrdma2_recv *arrives(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct rpcrdma2_recv *rv = f->posted[0];
+
+	KUNIT_ASSERT_GT(test, f->nposted, 0);
+	memmove(f->posted, f->posted + 1, --f->nposted * sizeof(*f->posted));
+	f->sp.sp_received++;
+	return rv;
+}
+
+/* The server replies to a Call, which frees its Receive or posts it again. */
+static void is_answered(struct fixture *f, struct rpcrdma2_recv *rv)
+{
+	struct svc2_xprt *sp = &f->sp;
+	struct svc2_msg call = { .sm_recv = rv };
+	unsigned int n;
+
+	svc2_grant_lower(sp, &call);
+	if (!call.sm_recv)
+		return;
+	n = rpcrdma2_recv_repost(&sp->sp_conn, rv);
+	if (n)
+		svc2_grant_reposted(sp, n);
+	svc2_grant_raise(sp);
+}
+
+/* @count Calls, one after the other */
+static void calls(struct kunit *test, unsigned int count)
+{
+	while (count--)
+		is_answered(test->priv, arrives(test));
+}
+
+/* @count Calls, each of which arrives when @busy others are in process */
+static void calls_among(struct kunit *test, unsigned int count, unsigned int busy)
+{
+	struct fixture *f = test->priv;
+	struct rpcrdma2_recv *held[CREDITS];
+	unsigned int i;
+
+	for (i = 0; i < busy; i++)
+		held[i] = arrives(test);
+	for (i = 0; i < count; i++) {
+		held[busy] = arrives(test);
+		is_answered(f, held[0]);
+		memmove(held, held + 1, busy * sizeof(*held));
+	}
+	for (i = 0; i < busy; i++)
+		is_answered(f, held[i]);
+}
+
+/* Raises the grant as far as possible; at this moment the connection is busy. */
+static void raise(struct svc2_xprt *sp)
+{
+	while (sp->sp_grant < CREDITS) {
+		set_bit(SVC2_F_MORE_CREDITS, &sp->sp_flags);
+		svc2_grant_raise(sp);
+	}
+	sp->sp_grant_used = sp->sp_rpool.rp_posts;
+}
+
+/* Calls until batches with more than SVC2_GRANT_UNUSED Receives are posted */
+static unsigned int calls_until_unused(const struct svc2_xprt *sp)
+{
+	return roundup(SVC2_GRANT_UNUSED + 1, sp->sp_rpool.rp_batch) -
+	       sp->sp_rpool.rp_nfree;
+}
+
+/* A grant that Calls no longer use returns to its minimum, and so do the Receives. */
+static void s26_unused_grant(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+	unsigned int idle = sp->sp_rpool.rp_count;
+
+	raise(sp);
+	calls(test, calls_until_unused(sp));
+	KUNIT_EXPECT_EQ(test, sp->sp_grant, CREDITS);
+	KUNIT_EXPECT_EQ(test, sp->sp_rpool.rp_count, svc2_grant_recvs(0, CREDITS));
+	calls(test, 1);
+	KUNIT_EXPECT_EQ(test, sp->sp_grant, CREDITS - 1);
+	calls(test, 2 * CREDITS);
+	KUNIT_EXPECT_EQ(test, sp->sp_grant, SVC2_CREDITS_MIN);
+	KUNIT_EXPECT_EQ(test, sp->sp_rpool.rp_count, idle);
+
+	/* Half of the minimum in use is no reason to free more. */
+	calls(test, 2 * SVC2_GRANT_UNUSED);
+	KUNIT_EXPECT_EQ(test, sp->sp_rpool.rp_count, idle);
+}
+
+/* As many Calls in process as would raise half of the grant keep it. */
+static void s26_used_grant(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+
+	raise(sp);
+	calls_among(test, 3 * SVC2_GRANT_UNUSED, CREDITS / 8);
+	KUNIT_EXPECT_EQ(test, sp->sp_grant, CREDITS);
+
+	raise(sp);
+	calls_among(test, 2 * SVC2_GRANT_UNUSED, CREDITS / 8 - 1);
+	KUNIT_EXPECT_LT(test, sp->sp_grant, CREDITS);
+}
+
+/*
+ * No Receive is posted again while the grant is lowered, but it is lowered no further when
+ * it is in use, and for the next Calls.
+ */
+static void s26_used_while_lowered(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+	u32 grant;
+
+	raise(sp);
+	calls(test, calls_until_unused(sp) + CREDITS / 4);
+	grant = sp->sp_grant;
+	KUNIT_ASSERT_LT(test, grant, CREDITS);
+	KUNIT_ASSERT_GT(test, grant, CREDITS / 2);
+	calls_among(test, CREDITS / 2, CREDITS / 4);
+	KUNIT_EXPECT_EQ(test, sp->sp_grant, grant);
+	calls(test, SVC2_GRANT_UNUSED);
+	KUNIT_EXPECT_EQ(test, sp->sp_grant, grant);
+	calls(test, 2 * CREDITS);
+	KUNIT_EXPECT_EQ(test, sp->sp_grant, SVC2_CREDITS_MIN);
+}
+
+/* A load that does not change gets a grant that does not change for long. */
+static void s26_steady_load(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+	unsigned int others;
+	u32 grant;
+
+	for (others = 0; others < CREDITS / 2; others++) {
+		raise(sp);
+		calls_among(test, 2 * SVC2_GRANT_UNUSED, others);
+		grant = sp->sp_grant;
+		KUNIT_EXPECT_GE_MSG(test, grant, others + 1, "%u others", others);
+		calls_among(test, 4 * SVC2_GRANT_UNUSED, others);
+		KUNIT_EXPECT_EQ_MSG(test, sp->sp_grant, grant, "%u others", others);
 	}
 }
 
@@ -209,6 +368,10 @@ static void b17_answered_before_sent(struct kunit *test)
 
 static struct kunit_case credits_cases[] = {
 	KUNIT_CASE(r6_receives_before_the_grant),
+	KUNIT_CASE(s26_unused_grant),
+	KUNIT_CASE(s26_used_grant),
+	KUNIT_CASE(s26_used_while_lowered),
+	KUNIT_CASE(s26_steady_load),
 	KUNIT_CASE(r6_grant_of_the_post),
 	KUNIT_CASE(b17_answered_before_sent),
 	{}

@@ -70,6 +70,30 @@ static void batch_of_a_grant(struct kunit *test)
 }
 
 /*
+ * S26: the same number of busy Calls that raises a grant also keeps it, and a grant that is
+ * lowered until they use it is not raised by them. Calls that follow one another use none.
+ */
+static void used_grants(struct kunit *test)
+{
+	u32 grant, next, others;
+
+	for (grant = 4; grant <= 1024; grant++) {
+		KUNIT_EXPECT_FALSE(test, svc2_grant_is_used(grant, 0));
+		for (others = 1; others <= grant; others++) {
+			next = svc2_grant_next(grant, others + rpcrdma2_recv_batch(grant), 2048);
+			if (next == grant)
+				continue;
+			KUNIT_EXPECT_TRUE_MSG(test, svc2_grant_is_used(next, others),
+					      "%u busy raise %u, and do not keep %u",
+					      others, grant, next);
+			KUNIT_EXPECT_TRUE_MSG(test, svc2_grant_is_used(grant + 1, others),
+					      "%u busy raise the lowered grant %u",
+					      others, grant);
+		}
+	}
+}
+
+/*
  * A quarter is reserved for new connections; at half of this reserve all connections return
  * credits.
  */
@@ -123,6 +147,7 @@ static struct kunit_case grant_cases[] = {
 	KUNIT_CASE_PARAM(next_grant, next_gen_params),
 	KUNIT_CASE(receives_for_a_grant),
 	KUNIT_CASE(batch_of_a_grant),
+	KUNIT_CASE(used_grants),
 	KUNIT_CASE(soft_and_hard_limit),
 	KUNIT_CASE_PARAM(fit, fit_gen_params),
 	{}

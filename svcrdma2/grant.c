@@ -14,6 +14,9 @@
 /* minimum budget in pages, which is enough for a few connections */
 #define SVC2_MEMORY_MIN	64UL
 
+/* Receives after whose use an unused grant is lowered, see pure.h */
+#define SVC2_GRANT_UNUSED	1024
+
 /* Each Reply reads these two. */
 struct rpcrdma2_budget svc2_budget __read_mostly;
 
@@ -83,10 +86,9 @@ void svc2_grant_begin(struct svc2_xprt *sp)
 	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
 
 	mutex_init(&sp->sp_grant_mutex);
-	sp->sp_grant = min_t(u32, sp->sp_credits, SVC2_CREDITS_FIRST);
+	sp->sp_grant = min_t(u32, sp->sp_credits, SVC2_CREDITS_MIN);
 	if (!svc2_grant_has_memory(svc2_grant_recvs(0, sp->sp_grant) *
 				   (rp->rp_size >> PAGE_SHIFT))) {
-		sp->sp_grant = min_t(u32, sp->sp_credits, SVC2_CREDITS_MIN);
 		rp->rp_size = PAGE_ALIGN(RPCRDMA2_INLINE_DEFAULT);
 		svc2_count(grants_denied);
 	}
@@ -193,10 +195,49 @@ void svc2_grant_raise(struct svc2_xprt *sp)
 }
 
 /*
+ * True if there are more Receives than the least grant needs, and Calls have
+ * not used the grant for long
+ */
+static bool svc2_grant_is_unused(const struct svc2_xprt *sp)
+{
+	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
+
+	/* another thread may have found the grant used, with a later rp_posts */
+	return (int)(READ_ONCE(rp->rp_posts) - READ_ONCE(sp->sp_grant_used)) >
+	       SVC2_GRANT_UNUSED &&
+	       READ_ONCE(rp->rp_count) >
+	       svc2_grant_recvs(READ_ONCE(sp->sp_backward_limit),
+				SVC2_CREDITS_MIN);
+}
+
+/* Return: true if the grant is used with @others busy beside a batch */
+static bool svc2_grant_note_use(struct svc2_xprt *sp, unsigned int others)
+{
+	bool used = svc2_grant_is_used(READ_ONCE(sp->sp_grant), others);
+
+	if (used)
+		WRITE_ONCE(sp->sp_grant_used, READ_ONCE(sp->sp_rpool.rp_posts));
+	return used;
+}
+
+/*
+ * Checks a grant that is about to be lowered, while no batch is posted. The
+ * Receive of the caller's Call belongs to the next batch.
+ */
+static bool svc2_grant_is_used_now(struct svc2_xprt *sp)
+{
+	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
+
+	guard(spinlock)(&rp->rp_lock);
+	return svc2_grant_note_use(sp, rp->rp_count - rp->rp_nfree - 1 -
+				       (rp->rp_posts - READ_ONCE(sp->sp_received)));
+}
+
+/*
  * Lowers the grant by one, unless the connection has spare Receives.
  * Return: true when a Receive may be freed; false at the least grant.
  */
-static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
+static bool svc2_grant_lower_locked(struct svc2_xprt *sp, bool is_short)
 {
 	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
 	unsigned int batch = rpcrdma2_recv_batch(sp->sp_grant);
@@ -210,26 +251,32 @@ static bool svc2_grant_lower_locked(struct svc2_xprt *sp)
 	if (sp->sp_grant <= SVC2_CREDITS_MIN)
 		return false;
 	WRITE_ONCE(sp->sp_grant, sp->sp_grant - 1);
-	svc2_count(grants_lowered);
+	if (is_short)
+		svc2_count(grants_lowered);
+	else
+		svc2_count(grants_unused);
 	return true;
 }
 
 /**
- * svc2_grant_lower - if memory is short, free a Receive, and lower the grant
- *	unless the Receive was spare
+ * svc2_grant_lower - if memory is short or the grant too large, free a Receive,
+ *	and lower the grant unless the Receive was spare
  * @sp: connection
  * @call: Call whose Reply is next; its Receive is not read any longer
  */
 void svc2_grant_lower(struct svc2_xprt *sp, struct svc2_msg *call)
 {
-	if (unlikely(svc2_grant_is_short(sp)) && call->sm_recv &&
-	    mutex_trylock(&sp->sp_grant_mutex)) {
-		if (svc2_grant_lower_locked(sp)) {
-			rpcrdma2_recv_free(call->sm_recv);
-			call->sm_recv = NULL;
-		}
-		mutex_unlock(&sp->sp_grant_mutex);
+	bool is_short = svc2_grant_is_short(sp);
+
+	if (likely(!is_short && !svc2_grant_is_unused(sp)) || !call->sm_recv ||
+	    !mutex_trylock(&sp->sp_grant_mutex))
+		return;
+	if ((is_short || !svc2_grant_is_used_now(sp)) &&
+	    svc2_grant_lower_locked(sp, is_short)) {
+		rpcrdma2_recv_free(call->sm_recv);
+		call->sm_recv = NULL;
 	}
+	mutex_unlock(&sp->sp_grant_mutex);
 }
 
 /*
@@ -339,6 +386,7 @@ void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 
 	if (svc2_grant_next(grant, busy, sp->sp_credits) > grant)
 		set_bit(SVC2_F_MORE_CREDITS, &sp->sp_flags);
+	svc2_grant_note_use(sp, busy - reposted);
 	if (unlikely(test_bit(SVC2_F_RESIZING, &sp->sp_flags)))
 		due = !READ_ONCE(rp->rp_small);
 	else

@@ -403,6 +403,19 @@ static inline u32 svc2_grant_next(u32 grant, unsigned int busy, u32 max)
 }
 
 /*
+ * True if a grant of half the size would be raised, while @others are busy
+ * beside the batch that is posted: a grant is taken back only as far as it
+ * would not grow again at once.
+ */
+static inline bool svc2_grant_is_used(u32 grant, unsigned int others)
+{
+	u32 half = grant / 2;
+
+	return svc2_grant_next(half, others + rpcrdma2_recv_batch(half), grant) >
+	       half;
+}
+
+/*
  * Limit of pages in use before memory counts as short, of @most for Receives.
  * The rest is reserved for new connections, which begin with a few Receives.
  */

@@ -124,8 +124,7 @@ struct svc2_xprt;
 #endif
 
 enum {
-	SVC2_CREDITS_MIN	= 4,
-	SVC2_CREDITS_FIRST	= 8,	/* initial grant of a connection */
+	SVC2_CREDITS_MIN	= 4,	/* initial grant of a connection */
 	SVC2_CREDITS_DEFAULT	= 64,
 	SVC2_CREDITS_MAX	= 1024,
 
@@ -258,7 +257,8 @@ enum {
 	C(receives_lowered)	/* and to smaller ones, as the peer requested */ \
 	C(grants_raised)	/* up to twice the credits */		\
 	C(grants_lowered)	/* by one credit, when memory is short */ \
-	C(grants_denied)	/* not raised, or small from the start */ \
+	C(grants_unused)	/* by one credit, as Calls did not use them */ \
+	C(grants_denied)	/* not raised, or Receives small from the start */ \
 	C(recv_doorbells)	/* chains handed to the Receive Queue */ \
 	C(recv_completions)	/* messages received */			\
 	C(recv_bytes)							\
@@ -545,6 +545,8 @@ struct svc2_xprt {
 	 * again
 	 */
 	u32			sp_grant;
+	/* rp_posts when the grant was last found used: svc2_grant_is_used() */
+	unsigned int		sp_grant_used;
 	/* guards changes of sp_grant, sp_backward_limit, the number of Receives */
 	struct mutex		sp_grant_mutex;
 	/* limit on outstanding callbacks, whose answers have Receives */

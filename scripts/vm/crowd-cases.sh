@@ -290,8 +290,8 @@ bounds_threads()
 }
 
 # READs wait for mountd; a Call that holds counted pages is not deferred. The RPC layer ends
-# the wait, and the client sends the READs again. The files are open in advance, so that the
-# READs are sent at once, eight at a time because there are eight credits.
+# the wait, and the client sends the READs again. The files are open in advance, and after a
+# load there are credits enough, so that the READs are sent at once.
 bounds_upcall()
 {
 	local before i fds=() run=() said=same
@@ -301,6 +301,7 @@ bounds_upcall()
 		# shellcheck disable=SC1083,SC2093 # a descriptor for the shell
 		exec {fds[i]}<"/mnt/late$i"
 	done
+	deep /mnt
 	before=$(counters)
 	pkill -STOP rpc.mountd
 	exportfs -f

@@ -202,14 +202,14 @@ hostile_limits()
 	withhold replies_in_small_steps_in_version_one
 	before=$(counters)
 	withhold reads_without_response
-	await has_risen s_rdma_reads -ge $((8 * 8))
-	await has_risen s_read_chunk_bytes -ge $((8 << 20))
+	await has_risen s_rdma_reads -ge $((4 * 8))
+	await has_risen s_read_chunk_bytes -ge $((4 << 20))
 	risen "$before"
 	expect "RDMA Reads without response: they are outstanding" \
-		"s_rdma_reads >= 8 * 8 && s_read_chunk_bytes >= 8 << 20"
+		"s_rdma_reads >= 4 * 8 && s_read_chunk_bytes >= 4 << 20"
 	contexts=$(slab_objects rpcrdma2_rw)
 	check "RDMA Reads without response: they hold contexts" \
-		[ "$contexts" -ge $((objects + 8 + 64)) ]
+		[ "$contexts" -ge $((objects + 4 + 32)) ]
 
 	mount_nfs rdma2 4.2 /mnt || { fail "mount"; limits_end; return; }
 	busy 2

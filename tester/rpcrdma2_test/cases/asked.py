@@ -14,6 +14,7 @@ from ..registry import NotApplicable, case, check
 from ..waits import scaled
 from ..wire import (BRS, RBSIZ, REPLY_RESOURCE, REQPROP, UPDPROP, Error, Prop, Properties, Rpc,
                     reqprop, resprop)
+from .credits import grown
 
 SILENCE = 0.2
 LARGE, SMALL, LARGEST = 16384, 8192, 65536
@@ -256,6 +257,7 @@ def what_is_announced_is_in_force(t):
     first = size = t.receive_size(LARGE)
     t.again(size=LARGEST, receives=64)
     t.announce(Prop(RBSIZ, LARGE))
+    grown(t, 6)
     for wish in (4096, LARGEST, first):
         time.sleep(1.1)                 # earlier the server need not shrink them (S53)
         t.send(reqprop(t.xid(), [Prop(RBSIZ, wish)]))

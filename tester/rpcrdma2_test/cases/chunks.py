@@ -8,6 +8,7 @@ from ..registry import case, check
 from ..rpc import FSINFO, NULL, READ, READDIR, READDIRPLUS, WRITE, number_at
 from ..wire import (BAD_XDR, MSG, NOMSG, REPLY_RESOURCE, WRITE_RESOURCE, ERR_CHUNK, Segment,
                     opaque, u32)
+from .credits import at_once, grown
 
 DATA = bytes(range(251)) * 24           # 6024 bytes
 
@@ -40,12 +41,8 @@ def many_read_segments_at_once(t):
     """Eight concurrent Calls whose Read chunks have 64 segments each are answered"""
     region = t.memory(64)
     here = Segment(region.handle, 1, region.address)
-    for _ in range(32):
-        t.alive()                       # the grant grows with its use
-    calls = [t.null(reads=[(40, here)] * 64) for _ in range(8)]
-    t.send(*calls)
-    answers = [t.receive().message.xid for _ in calls]
-    check(sorted(answers) == sorted(c.xid for c in calls), 'not each Call has its Reply')
+    grown(t, 8)
+    at_once(t, [t.null(reads=[(40, here)] * 64) for _ in range(8)])
 
 
 @case('S09 E-05')

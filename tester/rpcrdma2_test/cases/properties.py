@@ -7,6 +7,7 @@ from ..wire import (BAD_XDR, BRS, BRS_GENL, BRS_INLINE, BRS_NONE, CONNPROP, INVA
                     INVALID_PROC, NOMSG, RBSIZ, REPLY, RESPROP, UPDPROP, Prop,
                     Properties, Raw, connprop, propset, reqprop, u32,
                     updprop)
+from .credits import grown
 
 EXPERIMENTAL = 4294967040       # and above: ids for experiments
 UNKNOWN = (0, 4660, 0x7fffffff, 4294967040, 4294967200, 4294967295)
@@ -362,6 +363,7 @@ def wish_with_the_xid_of_a_call(t):
 def several_wishes_at_once(t):
     """Concurrent REQPROPs are answered in their order"""
     t.announce()
+    grown(t, 6)                         # so many Receives are posted
     messages = [reqprop(t.xid(), [Prop(RBSIZ, 4096)]) for _ in range(6)]
     t.send(*messages)
     for message in messages:
