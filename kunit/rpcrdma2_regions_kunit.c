@@ -394,6 +394,38 @@ static void trim_runs_until_the_minimum(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&rg->rg_trim));
 }
 
+static struct ib_mr *no_mr(struct ib_pd *pd, enum ib_mr_type type, u32 depth)
+{
+	return ERR_PTR(-ENOMEM);
+}
+
+/* A pool gets more regions if it has to keep more, and frees them if it has to keep fewer. */
+static void minimum_changes(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	struct rpcrdma2_regions *rg = &ln->co.co_regions;
+
+	trim(ln, 1);
+	trim(ln, 1);
+	KUNIT_ASSERT_EQ(test, rg->rg_num, 1);
+	/* While memory is short the work tries again, although no RPC waits. */
+	ln->fake.device.ops.alloc_mr = no_mr;
+	rpcrdma2_regions_keep(&ln->co, 3);
+	flush_delayed_work(&rg->rg_refill);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, 1);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&rg->rg_refill));
+	ln->fake.device.ops.alloc_mr = fake_alloc_mr;
+	flush_delayed_work(&rg->rg_refill);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, 4);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&rg->rg_refill));
+	rpcrdma2_regions_keep(&ln->co, 1);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&rg->rg_trim));
+	flush_delayed_work(&rg->rg_trim);
+	flush_delayed_work(&rg->rg_trim);
+	KUNIT_EXPECT_EQ(test, rg->rg_num, 1);
+	KUNIT_EXPECT_TRUE(test, all_released(ln));
+}
+
 /* The check detects a region that is neither free nor exposed. */
 static void detects_lost_region(struct kunit *test)
 {
@@ -464,6 +496,7 @@ static struct kunit_case regions_cases[] = {
 	KUNIT_CASE(trim_frees_idle_regions),
 	KUNIT_CASE(pool_doubles),
 	KUNIT_CASE(trim_runs_until_the_minimum),
+	KUNIT_CASE(minimum_changes),
 	{}
 };
 

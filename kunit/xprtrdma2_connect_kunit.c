@@ -220,6 +220,32 @@ static void one_region(struct kunit *test)
 }
 
 /*
+ * An RPC that waits for regions holds up the ones behind it, and while a swap file is in use
+ * there may be no memory before one of them is done.
+ */
+static void regions_for_swap(struct kunit *test)
+{
+	struct endpoint *f = endpoint_for_level(test, RDMA2_BKREQSUP_INLINE, roce, 0);
+	struct rpcrdma2_regions *rg = &f->ep.ep_conn.co_regions;
+
+	mutex_init(&f->xp.xp_fence_mutex);
+	KUNIT_EXPECT_EQ(test, rg->rg_keep, 1);
+	atomic_set(&f->xp.xp_xprt.swapper, 1);
+	xprt2_keep_regions(&f->xp);		/* without a connection */
+	KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
+	KUNIT_EXPECT_EQ(test, rg->rg_keep, 6);
+	rg->rg_keep = 1;
+	rg->rg_num = 6;
+	f->xp.xp_ep = &f->ep;
+	xprt2_keep_regions(&f->xp);
+	KUNIT_EXPECT_EQ(test, rg->rg_keep, 6);
+	rg->rg_num = 1;
+	atomic_set(&f->xp.xp_xprt.swapper, 0);
+	xprt2_keep_regions(&f->xp);
+	KUNIT_EXPECT_EQ(test, rg->rg_keep, 1);
+}
+
+/*
  * A server that is out of reach: the error of the step, if the connection is being made; and
  * the end of an established connection (RoCE: its MAC address has changed)
  */
@@ -363,6 +389,7 @@ static struct kunit_case connect_cases[] = {
 	KUNIT_CASE(device_without_entries),
 	KUNIT_CASE(least_device),
 	KUNIT_CASE(one_region),
+	KUNIT_CASE(regions_for_swap),
 	{}
 };
 

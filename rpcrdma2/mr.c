@@ -93,7 +93,7 @@ static void rpcrdma2_region_destroy(struct region *re)
 
 static void rpcrdma2_regions_trim_later(struct rpcrdma2_regions *rg)
 {
-	if (READ_ONCE(rg->rg_num) > rg->rg_keep)
+	if (READ_ONCE(rg->rg_num) > READ_ONCE(rg->rg_keep))
 		queue_delayed_work(rpcrdma2_wq, &rg->rg_trim, TRIM_TIME);
 }
 
@@ -103,7 +103,7 @@ int rpcrdma2_regions_grow(struct rpcrdma2_conn *co)
 	unsigned int had = READ_ONCE(rg->rg_num), made = 0, most;
 	struct region *re = NULL;
 
-	most = clamp(had, rg->rg_keep, BATCH);
+	most = clamp(had, READ_ONCE(rg->rg_keep), BATCH);
 	while (made < most && READ_ONCE(rg->rg_num) < rg->rg_max) {
 		re = rpcrdma2_region_create(co);
 		if (!re)
@@ -123,6 +123,25 @@ int rpcrdma2_regions_grow(struct rpcrdma2_conn *co)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_grow);
 
+static bool rpcrdma2_regions_are_short(const struct rpcrdma2_regions *rg)
+{
+	return READ_ONCE(rg->rg_needed) ||
+	       READ_ONCE(rg->rg_num) < READ_ONCE(rg->rg_keep);
+}
+
+void rpcrdma2_regions_keep(struct rpcrdma2_conn *co, unsigned int keep)
+{
+	struct rpcrdma2_regions *rg = &co->co_regions;
+
+	/* the trim sees the new minimum, or this sees what it has freed */
+	scoped_guard(spinlock, &rg->rg_lock)
+		WRITE_ONCE(rg->rg_keep, keep);
+	if (rpcrdma2_regions_are_short(rg))
+		queue_delayed_work(rpcrdma2_wq, &rg->rg_refill, 0);
+	rpcrdma2_regions_trim_later(rg);
+}
+EXPORT_SYMBOL_GPL(rpcrdma2_regions_keep);
+
 /* RPCs, their fences and Replies only use regions that are not on rg_free. */
 unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co)
 {
@@ -134,7 +153,7 @@ unsigned int rpcrdma2_regions_trim(struct rpcrdma2_conn *co)
 	scoped_guard(spinlock, &rg->rg_lock) {
 		/* a waiting RPC may need these besides those that return */
 		while (!rg->rg_needed && count < rg->rg_num_idle &&
-		       rg->rg_num > rg->rg_keep) {
+		       rg->rg_num > READ_ONCE(rg->rg_keep)) {
 			/* the most recently used region is first */
 			re = list_last_entry(&rg->rg_free, struct region, list);
 			list_move(&re->list, &idle);
@@ -191,9 +210,10 @@ bool rpcrdma2_regions_awaited(struct rpcrdma2_conn *co)
 EXPORT_SYMBOL_GPL(rpcrdma2_regions_awaited);
 
 /*
- * Runs while an RPC waits and the pool may grow: again at once if regions were
- * allocated, after a delay if none were. A pool that may not grow has enough
- * regions for any single RPC, and regions in use will return.
+ * Runs while an RPC waits or a region of the minimum is missing, and the pool may
+ * grow: again at once if regions were allocated, after a delay if none were. A
+ * pool that may not grow has enough regions for any single RPC, and regions in
+ * use will return.
  */
 static void rpcrdma2_regions_refill(struct work_struct *work)
 {
@@ -205,7 +225,8 @@ static void rpcrdma2_regions_refill(struct work_struct *work)
 	unsigned int before = READ_ONCE(rg->rg_num), now;
 	bool anyway;
 
-	rpcrdma2_regions_grow(co);
+	if (rpcrdma2_regions_are_short(rg))
+		rpcrdma2_regions_grow(co);
 	now = READ_ONCE(rg->rg_num);
 	if (now > before || before == rg->rg_max)
 		rg->rg_failures = 0;
@@ -216,7 +237,7 @@ static void rpcrdma2_regions_refill(struct work_struct *work)
 		rg->rg_failures = 0;
 	rpcrdma2_regions_wake_waiter(co, anyway);
 	memalloc_nofs_restore(flags);
-	if (READ_ONCE(rg->rg_needed) && now < rg->rg_max)
+	if (rpcrdma2_regions_are_short(rg) && now < rg->rg_max)
 		queue_delayed_work(rpcrdma2_wq, &rg->rg_refill,
 				   now == before ? REFILL_DELAY : 0);
 }

@@ -321,6 +321,45 @@ static unsigned int xprt2_ep_size_backward(struct xprt2_ep *ep,
 	return 2 * longest;
 }
 
+/* Memory regions for the payload of one RPC */
+static unsigned int xprt2_ep_payload_regions(const struct xprt2_ep *ep)
+{
+	return DIV_ROUND_UP(XPRT2_MAX_PAGES, ep->ep_conn.co_regions.rg_depth);
+}
+
+/*
+ * Memory regions to keep: for a payload, because without RPCSEC_GSS few RPCs have
+ * other chunks. An RPC with more waits while memory is short, and the RPCs behind
+ * it wait too. With a swap file, only these may free memory, so the regions of
+ * any RPC stay then.
+ */
+static unsigned int xprt2_ep_kept_regions(const struct xprt2_ep *ep)
+{
+	return xprt2_ep_payload_regions(ep) +
+	       (atomic_read(&ep->ep_xp->xp_xprt.swapper) ?
+		2 + XPRT2_OTHER_SEGS : 0);
+}
+
+static void xprt2_keep_regions_locked(struct xprt2_xprt *xp)
+{
+	lockdep_assert_held(&xp->xp_fence_mutex);
+	if (xp->xp_ep)
+		rpcrdma2_regions_keep(&xp->xp_ep->ep_conn,
+				      xprt2_ep_kept_regions(xp->xp_ep));
+}
+
+/**
+ * xprt2_keep_regions - apply a change of the use for swap files
+ * @xp: transport
+ *
+ * Context: any task; sleeps.
+ */
+void xprt2_keep_regions(struct xprt2_xprt *xp)
+{
+	guard(mutex)(&xp->xp_fence_mutex);
+	xprt2_keep_regions_locked(xp);
+}
+
 /* Size a connection for the limits of its device. */
 static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 				    struct rpcrdma2_conn_size *size)
@@ -341,7 +380,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	rpcrdma2_regions_measure(&ep->ep_conn, XPRT2_REGION_PAGES);
 
 	/* regions of payload, head and tail */
-	segs = DIV_ROUND_UP(XPRT2_MAX_PAGES, rg->rg_depth) + 2;
+	segs = xprt2_ep_payload_regions(ep) + 2;
 	depth = rpcrdma2_caps_room(min_t(u32, attrs->max_qp_wr, attrs->max_cqe),
 				   XPRT2_DRAIN_WRS);
 	calls = xprt2_sq_backward(depth, ep->ep_xp->xp_backward_target);
@@ -369,8 +408,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	ep->ep_conn.co_sq.sq_all_timed = false;
 	rg->rg_max = min_t(unsigned int, attrs->max_mr,
 			   max(ep->ep_max_reqs * segs, segs + XPRT2_OTHER_SEGS));
-	/* for one RPC; few have chunks for both Call and Reply */
-	rg->rg_keep = segs;
+	rg->rg_keep = xprt2_ep_kept_regions(ep);
 	size->sends = entries + XPRT2_DRAIN_WRS;
 	size->recvs = rpcrdma2_receives_needed(ep->ep_max_reqs, calls) +
 		      rpcrdma2_recv_batch(ep->ep_max_reqs) + XPRT2_DRAIN_WRS;
@@ -602,8 +640,10 @@ static int xprt2_ep_connect_once(struct xprt2_xprt *xp)
 	ret = xprt2_ep_resolve(ep) ?: xprt2_ep_create_queues(ep);
 	if (!ret) {
 		xprt2_reset_credits(xp);
-		scoped_guard(mutex, &xp->xp_fence_mutex)
+		scoped_guard(mutex, &xp->xp_fence_mutex) {
 			xp->xp_ep = ep;
+			xprt2_keep_regions_locked(xp);
+		}
 		ret = xprt2_ep_establish(ep);
 	}
 	trace_xprt2_connect(ep, ret);

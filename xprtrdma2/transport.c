@@ -633,16 +633,21 @@ static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   st.st_local_inv, st.st_no_sq);
 }
 
-/* Let the RPC layer and the connect worker use memory reserves. */
+/*
+ * Let the RPC layer and the connect worker use memory reserves, and keep the
+ * memory regions of an RPC with all of its chunks.
+ */
 static int xprt2_enable_swap(struct rpc_xprt *xprt)
 {
 	atomic_inc(&xprt->swapper);
+	xprt2_keep_regions(xprt2_from_xprt(xprt));
 	return 0;
 }
 
 static void xprt2_disable_swap(struct rpc_xprt *xprt)
 {
 	atomic_dec(&xprt->swapper);
+	xprt2_keep_regions(xprt2_from_xprt(xprt));
 }
 
 /* Fault injection, without XPRT_LOCKED when another task sent the Call */

@@ -737,6 +737,7 @@ void xprt2_set_connect_timeout(struct rpc_xprt *xprt,
 			       unsigned long connect_timeout,
 			       unsigned long reconnect_timeout);
 void xprt2_ep_disconnect(struct xprt2_xprt *xp);
+void xprt2_keep_regions(struct xprt2_xprt *xp);
 
 static inline bool xprt2_ep_is_ready(const struct xprt2_ep *ep)
 {

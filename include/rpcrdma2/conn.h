@@ -294,7 +294,7 @@ bool rpcrdma2_sq_is_whole(const struct rpcrdma2_conn *co);
  * @rg_depth: pages that each region holds
  * @rg_max: limit of @rg_num; set by the owner
  * @rg_keep: regions at first, at most 16, which also stay when none is in use;
- *	set by the owner
+ *	set by the owner, and changed by rpcrdma2_regions_keep()
  * @rg_lock: guards the next six
  * @rg_free: free regions
  * @rg_num_free: number of free regions
@@ -372,6 +372,15 @@ void rpcrdma2_regions_measure(struct rpcrdma2_conn *co, unsigned int pages);
  * Return: 0, or -ENOMEM if the connection has no region at all.
  */
 int rpcrdma2_regions_grow(struct rpcrdma2_conn *co);
+
+/**
+ * rpcrdma2_regions_keep - change rg_keep, and the number of regions over time
+ * @co: connection
+ * @keep: as rg_keep
+ *
+ * Context: any; not concurrent with rpcrdma2_regions_destroy().
+ */
+void rpcrdma2_regions_keep(struct rpcrdma2_conn *co, unsigned int keep);
 
 /**
  * rpcrdma2_regions_trim - free the regions that RPCs did not use for a while
