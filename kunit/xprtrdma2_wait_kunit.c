@@ -317,6 +317,7 @@ static void s46_request_without_memory(struct kunit *test)
 	INIT_LIST_HEAD(&xp->xp_all_reqs);
 	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
 	xp->xp_backward.pl_max = 3;
+	xp->xp_backward.pl_keep = 3;
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 1), 0);
 	no_buffers = true;
 	KUNIT_EXPECT_NULL(test, xprt2_backward_req(xp, false, GFP_KERNEL));
@@ -330,6 +331,77 @@ static void s46_request_without_memory(struct kunit *test)
 	}
 	/* The pool can grow again. */
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 2), 0);
+	xprt2_reqs_destroy(xp);
+	xprt2_reqs_stop();
+}
+
+/* Requests beyond those that a pool keeps are freed when they come back. */
+static void superfluous_requests_freed(struct kunit *test)
+{
+	struct wait *w = test->priv;
+	struct xprt2_xprt *xp = &w->xp;
+
+	KUNIT_ASSERT_EQ(test, xprt2_reqs_start(), 0);
+	INIT_LIST_HEAD(&xp->xp_all_reqs);
+	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
+	xp->xp_backward.pl_max = 5;
+	xp->xp_backward.pl_keep = 2;
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4), 0);
+	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 2);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 2);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_all_reqs), 2);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4), 0);
+	xprt2_reqs_destroy(xp);
+	xprt2_reqs_stop();
+}
+
+/*
+ * S46: the last free request stays, even if the pool has more than it keeps: the others may
+ * be in use for long.
+ */
+static void s46_last_free_request_stays(struct kunit *test)
+{
+	struct wait *w = test->priv;
+	struct xprt2_xprt *xp = &w->xp;
+	struct xprt2_req *reqs[2];
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, xprt2_reqs_start(), 0);
+	INIT_LIST_HEAD(&xp->xp_all_reqs);
+	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
+	xp->xp_backward.pl_max = 3;
+	xp->xp_backward.pl_keep = 1;
+	for (i = 0; i < ARRAY_SIZE(reqs); i++) {
+		reqs[i] = xprt2_backward_req(xp, false, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, reqs[i]);
+	}
+	xprt2_req_put(reqs[0]);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 1);
+	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 2);
+	xprt2_req_put(reqs[1]);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 1);
+	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 1);
+	xprt2_reqs_destroy(xp);
+	xprt2_reqs_stop();
+}
+
+/* Once there are callbacks, the pool keeps its requests. */
+static void requests_kept_for_callbacks(struct kunit *test)
+{
+	struct wait *w = test->priv;
+	struct xprt2_xprt *xp = &w->xp;
+
+	KUNIT_ASSERT_EQ(test, xprt2_reqs_start(), 0);
+	INIT_LIST_HEAD(&xp->xp_all_reqs);
+	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
+	xp->xp_backward_target = 4;
+	xp->xp_backward.pl_max = 9;
+	xp->xp_backward.pl_keep = 1;
+	KUNIT_EXPECT_EQ(test, xprt2_backward_open(xp), 0);
+	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 5);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 5);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 7), 0);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 8);
 	xprt2_reqs_destroy(xp);
 	xprt2_reqs_stop();
 }
@@ -383,6 +455,9 @@ static struct kunit_case wait_cases[] = {
 	KUNIT_CASE(ended_task_keeps_status),
 	KUNIT_CASE(pending_task_gets_status),
 	KUNIT_CASE(s46_request_without_memory),
+	KUNIT_CASE(superfluous_requests_freed),
+	KUNIT_CASE(s46_last_free_request_stays),
+	KUNIT_CASE(requests_kept_for_callbacks),
 	KUNIT_CASE(recvbuf_passed_on),
 	KUNIT_CASE(x8_no_plain_buffer),
 	KUNIT_CASE(s46_reply_accepted),

@@ -579,7 +579,7 @@ int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
 
-	if (xprt2_backward_reserve(xp, xp->xp_backward_target + 1))
+	if (xprt2_backward_open(xp))
 		return -ENOMEM;
 	guard(spinlock)(&xprt->bc_pa_lock);
 	xprt->bc_alloc_max += min_reqs;

@@ -15,7 +15,9 @@
 /*
  * A bounded pool of requests for each direction, with the lifetime of the
  * transport (X4), grows on demand and reuses the most recently used request
- * first. A DMA mapping is made on first use and undone by xprt2_reqs_detach().
+ * first. A request that returns is freed if the pool has more than it keeps.
+ * A DMA mapping is made on first use and undone by xprt2_reqs_detach(), or when
+ * the request is freed.
  */
 
 static struct kmem_cache *xprt2_req_cache;
@@ -130,6 +132,43 @@ void xprt2_uncount_call(struct xprt2_req *req)
 	req->rq2_call_of = 0;
 }
 
+static void xprt2_req_free(struct xprt2_req *req)
+{
+	kfree(req->rq2_sendbuf);
+	kfree(req->rq2_plainbuf);
+	kfree(req->rq2_recvbuf);
+	kmem_cache_free(xprt2_req_cache, req);
+}
+
+/* Under xp_req_lock, or by the only user left */
+static void xprt2_req_unmap_locked(struct xprt2_req *req)
+{
+	if (!req->rq2_device)
+		return;
+	ib_dma_unmap_single(req->rq2_device, req->rq2_dma, req->rq2_sendsize,
+			    DMA_TO_DEVICE);
+	req->rq2_device = NULL;
+}
+
+/*
+ * Return: true if the pool has more requests than it keeps, and one of them is
+ * free, which the next error can take (S46); @req is not counted then.
+ */
+static bool xprt2_req_leave_pool(struct xprt2_xprt *xp, struct xprt2_req *req)
+{
+	struct xprt2_pool *pool = req->rq2_home;
+
+	if (likely(READ_ONCE(pool->pl_count) <= READ_ONCE(pool->pl_keep)))
+		return false;
+	guard(spinlock)(&xp->xp_req_lock);
+	if (pool->pl_count <= pool->pl_keep || list_empty(&pool->pl_free))
+		return false;
+	pool->pl_count--;
+	list_del(&req->rq2_all);
+	xprt2_req_unmap_locked(req);
+	return true;
+}
+
 /*
  * The request is in the pool before the search for a waiter, and a task that is
  * about to wait checks the pool again in xprt2_alloc_slot(): whichever takes
@@ -172,7 +211,10 @@ static void xprt2_req_release(struct kref *kref)
 	req->rq2_answers = false;
 	req->rq2_waits = 0;
 	memset(rqst, 0, sizeof(*rqst));
-	xprt2_req_push(xp, req);
+	if (unlikely(xprt2_req_leave_pool(xp, req)))
+		xprt2_req_free(req);
+	else
+		xprt2_req_push(xp, req);
 	if (answers)
 		atomic_dec(&xp->xp_answers);
 }
@@ -221,16 +263,6 @@ void xprt2_req_await_posts(struct xprt2_req *req)
 			rpcrdma2_conn_lose(&req->rq2_ep->ep_conn,
 					   RPCRDMA2_LOSS_STALLED);
 	wait_var_event(&req->rq2_posts, !atomic_read(&req->rq2_posts));
-}
-
-/* Under xp_req_lock, or by the only user left */
-static void xprt2_req_unmap_locked(struct xprt2_req *req)
-{
-	if (!req->rq2_device)
-		return;
-	ib_dma_unmap_single(req->rq2_device, req->rq2_dma, req->rq2_sendsize,
-			    DMA_TO_DEVICE);
-	req->rq2_device = NULL;
 }
 
 /* Buffers are powers of two, naturally aligned, and never shrink. */
@@ -408,6 +440,19 @@ int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed)
 }
 
 /**
+ * xprt2_backward_open - make sure that there are requests for callbacks
+ * @xp: transport, which keeps its backward requests from now on
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int xprt2_backward_open(struct xprt2_xprt *xp)
+{
+	scoped_guard(spinlock, &xp->xp_req_lock)
+		xp->xp_backward.pl_keep = xp->xp_backward.pl_max;
+	return xprt2_backward_reserve(xp, xp->xp_backward_target + 1);
+}
+
+/**
  * xprt2_reqs_create - allocate the first requests
  * @xp: transport under construction
  *
@@ -425,7 +470,13 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
 	/* A Send that is not known to be complete holds its request. */
 	xp->xp_forward.pl_max = xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH;
+	xp->xp_forward.pl_keep = xp->xp_forward.pl_max;
 	xp->xp_backward.pl_max = xprt2_backward_reqs(xp->xp_backward_target);
+	/*
+	 * Without callbacks more are only in use for property messages: they are
+	 * allocated for each.
+	 */
+	xp->xp_backward.pl_keep = 1;
 	for (i = 0; i < XPRT2_SLOTS_MIN + XPRT2_SEND_BATCH; i++) {
 		req = xprt2_req_create(xp, &xp->xp_forward, GFP_KERNEL);
 		if (!req)
@@ -467,10 +518,7 @@ void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 	WARN_ON_ONCE(xp->xp_calls || atomic_read(&xp->xp_answers));
 	list_for_each_entry_safe(req, next, &xp->xp_all_reqs, rq2_all) {
 		WARN_ON_ONCE(req->rq2_device);		/* X5 */
-		kfree(req->rq2_sendbuf);
-		kfree(req->rq2_plainbuf);
-		kfree(req->rq2_recvbuf);
-		kmem_cache_free(xprt2_req_cache, req);
+		xprt2_req_free(req);
 	}
 	kfree(xp->xp_recvbuf);
 }

@@ -23,15 +23,16 @@
  *	Pages that a Call was encrypted into are not freed before: the RPC
  *	layer frees them through xprt2_release_pages() (asserted in
  *	xprt2_prepare_request()).
- *   X3 A request returns to its pool only when the RPC layer and the Send have
- *	both dropped their references (rq2_kref; asserted in
- *	xprt2_req_release()), and the RPC layer has waited for the LOCAL_INV of
- *	an aborted RPC (xprt2_revoke()).
+ *   X3 A request returns to its pool, or is freed because the pool has enough,
+ *	only when the RPC layer and the Send have both dropped their references
+ *	(rq2_kref; asserted in xprt2_req_release()), and the RPC layer has waited
+ *	for the LOCAL_INV of an aborted RPC (xprt2_revoke()).
  *   X4 Memory regions, CQs, the QP and the PD have the lifetime of their
- *	endpoint; requests and Receive buffers have the lifetime of the
- *	transport and are only mapped for an endpoint's device.
+ *	endpoint; requests and Receive buffers belong to the transport. They may
+ *	outlive an endpoint, and are only mapped for its device.
  *   X5 After teardown of an endpoint no request and no Receive buffer has a
  *	DMA mapping or a memory region left (asserted when the pools are freed).
+ *	One that is freed before has no mapping either.
  *   X6 A Reply matches a request only if it came on the endpoint that the
  *	request was last posted on: rq2_ep is set by xprt2_send_begin() and
  *	cleared before the RPC layer waits for a Reply again (checked in
@@ -244,6 +245,8 @@ struct xprt2_pool {
 	struct list_head	pl_free;	/* most recently used first */
 	unsigned int		pl_count;	/* all, free or in use */
 	unsigned int		pl_max;
+	/* more are freed when they return, but not the only free one */
+	unsigned int		pl_keep;
 };
 
 /**
@@ -770,6 +773,7 @@ void xprt2_req_pass_recvbuf(struct xprt2_req *req);
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req);
 struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
 int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed);
+int xprt2_backward_open(struct xprt2_xprt *xp);
 int xprt2_reqs_create(struct xprt2_xprt *xp);
 void xprt2_reqs_detach(struct xprt2_xprt *xp);
 void xprt2_reqs_destroy(struct xprt2_xprt *xp);
