@@ -18,8 +18,8 @@ static const struct size_case size_cases[] = {
 	{ "the minimum of a device", 1, 3, 1 },
 	{ "many small regions", 1, 16, 16 },
 	{ "minimum of slots", 4, 3, 16 },
-	{ "default", 128, 3, 16 },
-	{ "default of slots on iWARP", 128, 16, 16 },
+	{ "default", 64, 3, 16 },
+	{ "default of slots on iWARP", 64, 16, 16 },
 	{ "maximum of slots", 16384, 3, 16 },
 	{ "maximum of backward Calls", 128, 3, XPRT2_BACKWARD_MAX },
 };

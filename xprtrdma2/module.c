@@ -57,7 +57,7 @@ static struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp)
 	     (_xp) = xprt2_next_transport(_xp))
 
 RPCRDMA2_PARAM(xprt2_param_slots, slots, "uint",
-	       "Maximum number of outstanding RPCs of a connection (4 to 16384, default 128); applies to new mounts",
+	       "Maximum number of outstanding RPCs of a connection (4 to 16384, default 64); applies to new mounts",
 	       XPRT2_SLOTS_DEFAULT, XPRT2_SLOTS_MIN, XPRT2_SLOTS_MAX);
 
 static void xprt2_apply_size(bool receive)

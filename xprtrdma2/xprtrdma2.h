@@ -98,7 +98,8 @@ enum {
 
 	XPRT2_SLOTS_MIN		= 4,
 	XPRT2_SLOTS_MAX		= 16384,
-	XPRT2_SLOTS_DEFAULT	= 128,
+	/* a session of NFSv4 has as many, and svcrdma2 grants as many credits */
+	XPRT2_SLOTS_DEFAULT	= 64,
 
 	/* room in front of the RPC Call for the transport header */
 	XPRT2_HEADROOM		= 512,

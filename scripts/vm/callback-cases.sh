@@ -281,7 +281,7 @@ callbacks_without_credits()
 	echo 4 >/sys/module/xprtrdma2/parameters/slots
 	echo 4 >/sys/module/svcrdma2/parameters/credits
 	on_mount "4 credits" "$1" 4.2 recalls_without_credits
-	echo 128 >/sys/module/xprtrdma2/parameters/slots
+	echo 64 >/sys/module/xprtrdma2/parameters/slots
 	echo 64 >/sys/module/svcrdma2/parameters/credits
 }
 

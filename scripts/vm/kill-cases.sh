@@ -141,7 +141,7 @@ group_kill()
 	workers=2 kill_loop 3 2 "$kills" "4 slots"
 	check "tasks waited for a slot (a queue of ${backlog:-0} in all)" \
 		[ "${backlog:-0}" -gt 0 ]
-	echo 128 >"$client_params/slots"
+	echo 64 >"$client_params/slots"
 	can_fail "$faults/fail_pullup" "inline pages mapped" && fault fail_pullup -1 &&
 		pages="inline pages mapped"
 	kill_loop 4.2 1 "$kills" "$pages"

@@ -144,8 +144,8 @@ spoken()
 }
 
 # limits LABEL CLIENT SERVER: checks the limits of tuned nodes at rdma2's ends of the
-# connection. rdma2's client keeps its default Receives and sends as much as the server's
-# Receives hold; its server grants as many credits as the client uses.
+# connection. rdma2's client has 128 slots, keeps its default Receives, and sends as much as
+# the server's Receives hold; its server grants as many credits as the client uses.
 tuned=0
 limits()
 {
@@ -326,6 +326,8 @@ group_tuned()
 	check "in-tree's client is tuned" eval \
 		"set_sysctl rdma_max_inline_read 65536 &&
 		set_sysctl rdma_max_inline_write 65536"
+	check "rdma2's client is tuned" eval \
+		"echo 128 >/sys/module/xprtrdma2/parameters/slots"
 	check "both servers are tuned" on_server \
 		"set_sysctl svc_rdma/max_req_size 65536 &&
 		set_sysctl svc_rdma/max_requests 128 &&

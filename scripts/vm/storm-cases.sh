@@ -243,7 +243,7 @@ entries_come_back()
 	expect "$name: it was marshalled again" "c_calls_marshalled_again >= 48"
 	umount_all
 	rm -f "$export_dir/four" /tmp/four.*
-	echo 128 >"$params/slots"
+	echo 64 >"$params/slots"
 }
 
 # A recall is answered while Calls wait for entries of the Send Queue; each of these Calls
