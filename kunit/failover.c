@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Simulates a bond that fails over to another link: on load the module sends the kernel's
- * notification for an interface whose address was changed before. The interface need not be
- * a bond.
+ * Simulates a bond that fails over to another link: on load the module changes the address of
+ * an interface and sends the kernel's notifications. The interface need not be a bond.
+ *
+ * As in a bond, the RTNL is held from the change to the end: rdma_cm has queued the events of
+ * all connections before soft-RoCE loses the GID. A connection under load ends without the GID,
+ * and the next one already has the new address, so a later event would find none.
  */
+#include <linux/etherdevice.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -12,14 +16,23 @@ static char *interface = "d0";
 module_param(interface, charp, 0444);
 MODULE_PARM_DESC(interface, "name of the interface (default d0)");
 
+static char *address = "";
+module_param(address, charp, 0444);
+MODULE_PARM_DESC(address, "the interface's new Ethernet address");
+
 static int __init failover_init(void)
 {
 	struct net_device *dev;
+	u8 addr[ETH_ALEN];
 	int ret = -ENODEV;
 
+	if (!mac_pton(address, addr))
+		return -EINVAL;
 	rtnl_lock();
 	dev = __dev_get_by_name(&init_net, interface);
 	if (dev) {
+		eth_hw_addr_set(dev, addr);
+		call_netdevice_notifiers(NETDEV_CHANGEADDR, dev);
 		dev->flags |= IFF_MASTER;
 		dev->priv_flags |= IFF_BONDING;
 		ret = notifier_to_errno(call_netdevice_notifiers(NETDEV_BONDING_FAILOVER,

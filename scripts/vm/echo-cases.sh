@@ -237,12 +237,18 @@ cm_is_quiet()
 	[ -n "$was" ] && [ "$(cat /sys/class/infiniband/*/ports/1/cm_[rt]x_msgs/*)" = "$was" ]
 }
 
-# An address change while a CM message is in flight leaves soft-RoCE's GSI queue pair in the
-# error state.
+# set_address COMMAND...: changes the address by the command. While a CM message is in flight,
+# the change would leave soft-RoCE's GSI queue pair in the error state.
 set_address()
 {
 	await cm_is_quiet || complain "messages of the CM continue" || return
-	ip link set "$netdev" address "$1"
+	"$@"
+}
+
+# fails_over ADDRESS: the interface gets the address and rdma_cm its events, as from a bond
+fails_over()
+{
+	set_address modprobe rpcrdma2_failover interface="$netdev" address="$1"
 }
 
 # ends_are_counted: succeeds when the server has counted the end of each connection that is
@@ -264,21 +270,21 @@ address_changes()
 	await ends_are_counted || complain "the end of an earlier connection is not counted" ||
 		return
 	before=$(counters)
-	set_address 02:00:00:00:00:77 &&
-		modprobe rpcrdma2_failover interface="$netdev" &&
+	fails_over 02:00:00:00:00:77 &&
 		await ended_for_an_address || complain "ended: $(reasons)" || return
 	: $((client += rose[c_ended_ADDRESS])) $((server += rose[s_ended_ADDRESS]))
 	rmmod rpcrdma2_failover
 	echo_do "run direction=both count=$steps retry $rpcs" &&
 		came wrong=0 failed=0 && echo_disconnect || return
-	set_address "$was"
+	set_address ip link set "$netdev" address "$was"
 }
 
 # address_is_back: undoes address_changes, regardless of where it failed
 address_is_back()
 {
 	! grep -q '^rpcrdma2_failover ' /proc/modules || rmmod rpcrdma2_failover
-	set_address "$was" || ip link set "$netdev" address "$was"
+	set_address ip link set "$netdev" address "$was" ||
+		ip link set "$netdev" address "$was"
 }
 
 # The interface changes its address, as a bond does when it fails over to another link. Both
