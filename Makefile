@@ -76,15 +76,9 @@ install-source:
 	sed 's/#MODULE_VERSION#/$(version)/' packaging/dkms.conf >$(DESTDIR)$(source)/dkms.conf
 
 # Installs the modules for the kernel of KDIR now, and for each later kernel with the
-# kernel. dkms keeps modules of the same version, which other sources may have built: they
-# are removed first, and built again for all kernels that had them.
+# kernel.
 dkms-install: install-source install-utils
-	set -e; had=$$(dkms status -m rdma2 -v $(version)); \
-	[ -z "$$had" ] || dkms remove -m rdma2 -v $(version) --all; \
-	dkms install -m rdma2 -v $(version) -k $(release); \
-	for k in $$(echo "$$had" | sed -n 's/.*, \([^,]*\), [^,]*: installed.*/\1/p'); do \
-		[ "$$k" = $(release) ] || dkms install -m rdma2 -v $(version) -k "$$k"; \
-	done
+	packaging/dkms-install.sh $(version) $(release)
 
 dkms-uninstall: uninstall-utils
 	dkms remove -m rdma2 -v $(version) --all

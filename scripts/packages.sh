@@ -235,6 +235,68 @@ built_for_another_is_skipped()
 	return "$status"
 }
 
+# dkms_has RELEASE TEXT: succeeds if DKMS has installed modules for the kernel, and rpcrdma2.ko
+# contains the text
+dkms_has()
+{
+	dkms status | grep "rdma2/$version, $1, .*: installed" &&
+		grep -q "$2" "$DKMS_SCRATCH/lib/modules/$1/updates/dkms/rpcrdma2.ko"
+}
+
+# had_modules RELEASE: the kernel gets files that DKMS takes for modules of other sources
+had_modules()
+{
+	local m here arch tree=$DKMS_SCRATCH/tree/rdma2
+
+	arch=$(uname -m)
+	here=$tree/$version/$1/$arch
+	mkdir -p "$here/module" "$DKMS_SCRATCH/lib/modules/$1/updates/dkms" || return 1
+	ln -s "$here" "$tree/kernel-$1-$arch"
+	for m in rpcrdma2 xprtrdma2 svcrdma2; do
+		echo "of other sources" | tee "$here/module/$m.ko" \
+			>"$DKMS_SCRATCH/lib/modules/$1/updates/dkms/$m.ko"
+	done
+}
+
+# Creates a substitute for dkms that builds for the debian guest's kernel, in trees of its own
+# and unsigned. Any other kernel has no headers.
+own_dkms()
+{
+	mkdir -p "$work/bin" "$DKMS_SCRATCH/tree"
+	cat >"$work/bin/dkms" <<-END
+	#!/bin/bash
+	options=(--sourcetree "$root/usr/src" --installtree "$DKMS_SCRATCH/lib/modules")
+	[[ " \$* " == *" --dkmstree "* ]] || options+=(--dkmstree "$DKMS_SCRATCH/tree")
+	[[ \$1 == status ]] || options+=(--no-depmod)
+	[[ " \$* " != *" $release "* ]] || options+=(--kernelsourcedir "$kdir/build")
+	export sign_file=/nonexistent MAKEFLAGS=" -- CONFIG_DEBUG_INFO_BTF_MODULES="
+	exec bash "$dkms/usr/sbin/dkms" "\$@" "\${options[@]}"
+	END
+	chmod +x "$work/bin/dkms"
+}
+
+# A kernel without headers and an existing build do not stop dkms-install.sh, and no kernel
+# loses its modules.
+dkms_installs_anew()
+{
+	local -x DKMS_SCRATCH=$work/own PATH=$work/bin:$PATH
+	local gone=6.1.0-gone-amd64
+
+	own_dkms && dkms add -m rdma2 -v "$version" &&
+		had_modules "$gone" && had_modules "$release" || return 1
+	dkms_has "$gone" "of other sources" && dkms_has "$release" "of other sources" || return 1
+	packaging/dkms-install.sh "$version" "$release" >"$work/dkms.log" 2>&1 ||
+		{ cat "$work/dkms.log"; return 1; }
+	cat "$work/dkms.log"
+	tail -n 1 "$work/dkms.log" |
+		grep -x "rdma2: DKMS has not built these sources for: $gone" &&
+		dkms_has "$gone" "of other sources" &&
+		dkms_has "$release" "version=$version" || return 1
+	! packaging/dkms-install.sh "$version" "$gone" &&
+		dkms_has "$gone" "of other sources" && dkms_has "$release" "version=$version" &&
+		! ls -d "$DKMS_SCRATCH"/rdma2-dkms.*
+}
+
 cloud_is_skipped()
 {
 	mkdir -p "$work/modules/6.12.1-cloud/build"
@@ -281,6 +343,8 @@ expect "DKMS skips it also if another kernel has the modules" \
 	built_for_another_is_skipped 7.9.1-amd64 "rdma2: not tested with Linux 7.9.1-amd64"
 expect "DKMS skips a kernel without RDMA" cloud_is_skipped
 expect "DKMS skips a kernel with the RDMA modules of a vendor" vendor_is_skipped
+expect "make dkms-install keeps the modules of a kernel without headers, and builds for others" \
+	dkms_installs_anew
 expect "modules are built from rdma2-dkms signed and installed, with their version" \
 	build_and_install
 for name in rpcrdma rpcrdma6 xprtrdma rpcrdma2 rpcrdma26; do
