@@ -398,46 +398,31 @@ class Modules(Machine):
 
 
 class Listener(Machine):
-    def advice(self, text):
-        """Returns the advice if nfsd listens on TCP only, with this nfs.conf."""
+    def advice(self, **settings):
+        """Returns the advice if nfsd listens on TCP only, with these settings of [nfsd]."""
         self.file('/proc/fs/nfsd/portlist', 'tcp 2049\n')
-        self.file('/etc/nfs.conf', text)
+        self.said = {f'nfsconf --get nfsd {key.replace("_", "-")}': f'{value}\n'
+                     for key, value in settings.items()}
         (grade, _, advice), = self.tool.check_listener(None)
         self.assertEqual(grade, 'FAIL')
         return advice
 
     def test_advice(self):
-        self.assertIn('rdma=y', self.advice('[nfsd]\nthreads=8\n'))
-        self.assertIn('has no nfsrdma', self.advice('[nfsd]\nrdma=y\n'))
-        self.assertIn('restart', self.advice('[nfsd]\nrdma=y\nrdma-port=20049\n'))
-        for word in ('Y', 'True', 't', '"y"'):
-            self.assertIn('restart', self.advice(f'[nfsd]\nrdma={word}\nrdma-port=20049\n'))
-        self.assertIn('rdma=y', self.advice('[nfsd]\nrdma\nrdma-port=20049\n'))
+        for word in 'n', 'No', '0', 'false', 'off', 'please', '':
+            self.assertIn('rdma=y', self.advice(rdma=word, rdma_port=20049), word)
+        for word in 'y', 'Y', 'yes', '1', 't', 'True', 'on':
+            self.assertIn('has no nfsrdma', self.advice(rdma=word), word)
+            self.assertIn('restart', self.advice(rdma=word, rdma_port=20049), word)
+        self.file('/etc/services', 'nfs 2049/tcp\nnfsrdma 20049/tcp\n')
+        self.assertIn('restart', self.advice(rdma='y'))
 
-    def test_what_nfs_utils_accepts(self):
-        for text in ('[NFSD]\nRDMA=y\nRdma-Port=20049\n', '[ nfsd ] x\nrdma = y\nrdma-port= 20049\n',
-                     '[nfsd]\nrdma=y # on\nrdma-port="20049" ; here\n',
-                     '[nfsd]\nrdma=y\n[mountd]\nrdma=n\n[Nfsd]\nrdma-port=20049\n',
-                     '[nfsd]\nrdma=\\\ny\nrdma-port=20049\n',
-                     '[nfsd]\nrdma=y\nrdma=\nrdma-port=20049\n#rdma=n\n;rdma=n\n'):
-            self.assertIn('restart', self.advice(text), text)
-        for text in ('[nfsd "x"]\nrdma=y\nrdma-port=20049\n', '[nfsd]\n#rdma=y\n',
-                     '[nfsd]\nrdma=y\nrdma=n\n'):
-            self.assertIn('rdma=y', self.advice(text), text)
-        self.assertIn('has no nfsrdma', self.advice('[nfsd]\nrdma=y\nrdma-port=#20049\n'))
+    def test_a_machine_without_nfsconf(self):
+        self.file('/etc/nfs.conf', '[nfsd]\nrdma=y\nrdma-port=20049\n')
+        self.assertRegex(self.advice(), 'rdma=y.* in /etc/nfs.conf.d$')
 
-    def test_bytes_that_are_no_utf_8(self):
-        self.assertIn('restart', self.advice(
-            b'# na\xefve\n[nfsd]\nrdma=y\nrdma-port=20049\nhost=\xe4\n'))
-
-    def test_indented_lines(self):
-        self.assertIn('restart', self.advice('[nfsd]\n  rdma=y\n    rdma-port=20049\n'))
-        self.assertIn('has no nfsrdma', self.advice('[nfsd]\nrdma=y\nrdma-port\n  threads=8\n'))
-
-    def test_what_is_no_configuration(self):
-        for text in ('rdma=y\n', '[nfsd\nrdma=y\n', '[nfsd]\n=\n', '[]\n', '\0',
-                     '\ufeff[nfsd]\n'):
-            self.assertIn('rdma=y', self.advice(text), text)
+    def test_a_machine_without_nfs_conf(self):
+        self.file('/etc/nfs.conf.d/rdma.conf', '[nfsd]\nrdma=y\nrdma-port=20049\n')
+        self.assertRegex(self.advice(), 'rdma=y.* /etc/nfs.conf$')
 
 
 class Netconfig(Machine):

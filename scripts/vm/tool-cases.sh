@@ -60,7 +60,7 @@ shows_the_past()
 	nfsd_up
 }
 
-# nfsd runs without a listener, for three reasons.
+# nfsd runs without a listener, for three reasons. nfs-utils ignores a last line without an end.
 no_listener()
 {
 	local conf=/etc/nfs.conf.d
@@ -70,11 +70,16 @@ no_listener()
 	mkdir -p $conf
 	sed -i /^nfsrdma/d /etc/services
 	finds FAIL "listener: nfsd runs, and does not" "rdma=y and rdma-port=20049"
+	: >/etc/nfs.conf
 	printf '[nfsd]\nrdma=y\n' >$conf/rdma.conf
 	finds FAIL "listener: nfsd runs, and does not" "/etc/services has no nfsrdma"
 	echo rdma-port=20049 >>$conf/rdma.conf
 	finds FAIL "listener: nfsd runs, and does not" "systemctl restart nfs-server"
-	rm $conf/rdma.conf
+	printf '[nfsd]\nrdma-port=20049\nrdma=n' >$conf/rdma2.conf
+	finds FAIL "listener: nfsd runs, and does not" "systemctl restart nfs-server"
+	echo >>$conf/rdma2.conf
+	finds FAIL "listener: nfsd runs, and does not" "rdma=y and rdma-port=20049"
+	rm /etc/nfs.conf $conf/rdma*.conf
 	listen_on rdma2
 }
 
