@@ -8,6 +8,7 @@ listener of adapter.py; and the form in which check.sh prints results.
 """
 
 import contextlib
+import errno
 import importlib.machinery
 import importlib.util
 import io
@@ -146,8 +147,7 @@ class Printed(Machine):
         sys.stdout = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
         sys.argv = ['rdma2', *arguments]
         try:
-            self.tool.main()
-            sys.stdout.flush()
+            self.tool.status_of_main()
             return sys.stdout.buffer.getvalue().decode(encoding)
         finally:
             sys.stdout, sys.argv = before
@@ -166,6 +166,15 @@ class Printed(Machine):
                                  (1, f'rdma2: standard output: {why}\n'), (command, output))
                 both = subprocess.run(['sh', '-c', f'"$0" {command} {output} 2>&-', TOOL])
                 self.assertEqual(both.returncode, 1, (command, output))
+
+    def test_another_error_is_not_of_the_output(self):
+        def exhausted(*_):
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        self.tool.views = exhausted
+        with unittest.mock.patch('os._exit', side_effect=AssertionError), \
+                self.assertRaises(OSError) as raised:
+            self.printed('utf-8', 'show')
+        self.assertEqual(raised.exception.errno, errno.EMFILE)
 
     def test_a_state_that_is_empty(self):
         self.device('mlx5_0', state='\n')
