@@ -545,6 +545,21 @@ static void s46_served_by_own_pages(struct kunit *test)
 	flush(f, 0);
 }
 
+/* Three peers, of as many addresses: the first takes @own of 1040 pages, the others @each. */
+static void share_1040_pages(struct kunit *test, unsigned int own, unsigned int each)
+{
+	struct fixture *f = test->priv;
+	unsigned int i;
+
+	set_total(1040);
+	arrive_all(test, 3, 1);
+	list_all(f, 3);
+	if (own)
+		KUNIT_ASSERT_EQ(test, reserve(f, 0, 0, own), 0);
+	for (i = 1; i < 3; i++)
+		svc2_pages_take(&f->peers[i].sp, &f->peers[i].calls[0], each);
+}
+
 /*
  * S46: the pages of two other addresses come back while a connection is throttled that still
  * has the pages of a slow Call. Nothing happens on this connection in between.
@@ -554,14 +569,9 @@ static void s46_throttled_until_others_return(struct kunit *test)
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
 
-	set_total(1040);
-	arrive_all(test, 3, 1);
-	list_all(f, 3);
-	KUNIT_ASSERT_EQ(test, reserve(f, 0, 0, 20), 0);
-	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 450);
-	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 450);
+	share_1040_pages(test, 20, 450);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
-	/* One page less is left for it than it has. */
+	/* The connection holds 20 pages, and the quota allows it 19. */
 	svc2_pages_give(&f->peers[1].sp, 29);
 	flush_delayed_work(&svc2_pages_work);
 	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_THROTTLED, &sp->sp_flags));
@@ -579,12 +589,7 @@ static void s46_calls_get_pages_of_others(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	set_total(1040);
-	arrive_all(test, 3, 1);
-	list_all(f, 3);
-	KUNIT_ASSERT_EQ(test, reserve(f, 0, 0, 20), 0);
-	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 450);
-	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 450);
+	share_1040_pages(test, 20, 450);
 	KUNIT_EXPECT_EQ(test, reserve(f, 0, 1, 100), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, reserve(f, 0, 2, 100), -EINPROGRESS);
 	svc2_pages_give(&f->peers[1].sp, 229);
@@ -607,11 +612,7 @@ static void s46_second_call_of_starved(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	set_total(1040);
-	arrive_all(test, 3, 1);
-	list_all(f, 3);
-	svc2_pages_take(&f->peers[1].sp, &f->peers[1].calls[0], 520);
-	svc2_pages_take(&f->peers[2].sp, &f->peers[2].calls[0], 520);
+	share_1040_pages(test, 0, 520);
 	KUNIT_EXPECT_EQ(test, reserve(f, 0, 0, 100), -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, reserve(f, 0, 1, 50), -EINPROGRESS);
 	svc2_pages_give(&f->peers[1].sp, 100);

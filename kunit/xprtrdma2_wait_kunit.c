@@ -306,18 +306,32 @@ static void x8_no_plain_buffer(struct kunit *test)
 	rqst->rq_cred = NULL;
 }
 
-/* S46: when memory is short, an error still finds the request that is reserved for it. */
-static void s46_request_without_memory(struct kunit *test)
+/* A transport without requests, whose pool for backward Calls has these limits */
+static struct xprt2_xprt *backward_pool(struct kunit *test, unsigned int max, unsigned int keep)
 {
 	struct wait *w = test->priv;
 	struct xprt2_xprt *xp = &w->xp;
-	struct xprt2_req *req;
 
 	KUNIT_ASSERT_EQ(test, xprt2_reqs_start(), 0);
 	INIT_LIST_HEAD(&xp->xp_all_reqs);
 	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
-	xp->xp_backward.pl_max = 3;
-	xp->xp_backward.pl_keep = 3;
+	xp->xp_backward.pl_max = max;
+	xp->xp_backward.pl_keep = keep;
+	return xp;
+}
+
+static void destroy_pool(struct xprt2_xprt *xp)
+{
+	xprt2_reqs_destroy(xp);
+	xprt2_reqs_stop();
+}
+
+/* S46: when memory is short, an error still finds the request that is reserved for it. */
+static void s46_request_without_memory(struct kunit *test)
+{
+	struct xprt2_xprt *xp = backward_pool(test, 3, 3);
+	struct xprt2_req *req;
+
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 1), 0);
 	no_buffers = true;
 	KUNIT_EXPECT_NULL(test, xprt2_backward_req(xp, false, GFP_KERNEL));
@@ -331,28 +345,20 @@ static void s46_request_without_memory(struct kunit *test)
 	}
 	/* The pool can grow again. */
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 2), 0);
-	xprt2_reqs_destroy(xp);
-	xprt2_reqs_stop();
+	destroy_pool(xp);
 }
 
 /* Requests beyond those that a pool keeps are freed when they come back. */
 static void superfluous_requests_freed(struct kunit *test)
 {
-	struct wait *w = test->priv;
-	struct xprt2_xprt *xp = &w->xp;
+	struct xprt2_xprt *xp = backward_pool(test, 5, 2);
 
-	KUNIT_ASSERT_EQ(test, xprt2_reqs_start(), 0);
-	INIT_LIST_HEAD(&xp->xp_all_reqs);
-	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
-	xp->xp_backward.pl_max = 5;
-	xp->xp_backward.pl_keep = 2;
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4), 0);
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 2);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 2);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_all_reqs), 2);
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4), 0);
-	xprt2_reqs_destroy(xp);
-	xprt2_reqs_stop();
+	destroy_pool(xp);
 }
 
 /*
@@ -361,16 +367,10 @@ static void superfluous_requests_freed(struct kunit *test)
  */
 static void s46_last_free_request_stays(struct kunit *test)
 {
-	struct wait *w = test->priv;
-	struct xprt2_xprt *xp = &w->xp;
+	struct xprt2_xprt *xp = backward_pool(test, 3, 1);
 	struct xprt2_req *reqs[2];
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, xprt2_reqs_start(), 0);
-	INIT_LIST_HEAD(&xp->xp_all_reqs);
-	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
-	xp->xp_backward.pl_max = 3;
-	xp->xp_backward.pl_keep = 1;
 	for (i = 0; i < ARRAY_SIZE(reqs); i++) {
 		reqs[i] = xprt2_backward_req(xp, false, GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, reqs[i]);
@@ -381,29 +381,21 @@ static void s46_last_free_request_stays(struct kunit *test)
 	xprt2_req_put(reqs[1]);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 1);
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 1);
-	xprt2_reqs_destroy(xp);
-	xprt2_reqs_stop();
+	destroy_pool(xp);
 }
 
 /* Once there are callbacks, the pool keeps its requests. */
 static void requests_kept_for_callbacks(struct kunit *test)
 {
-	struct wait *w = test->priv;
-	struct xprt2_xprt *xp = &w->xp;
+	struct xprt2_xprt *xp = backward_pool(test, 9, 1);
 
-	KUNIT_ASSERT_EQ(test, xprt2_reqs_start(), 0);
-	INIT_LIST_HEAD(&xp->xp_all_reqs);
-	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
 	xp->xp_backward_target = 4;
-	xp->xp_backward.pl_max = 9;
-	xp->xp_backward.pl_keep = 1;
 	KUNIT_EXPECT_EQ(test, xprt2_backward_open(xp), 0);
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 5);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 5);
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 7), 0);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 8);
-	xprt2_reqs_destroy(xp);
-	xprt2_reqs_stop();
+	destroy_pool(xp);
 }
 
 /* A task that a signal has ended keeps its status when a bad Reply comes. */
