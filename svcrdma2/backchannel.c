@@ -333,7 +333,10 @@ static void svc2_bc_watch(struct work_struct *work)
 
 static atomic_t svc2_bc_late_waiters, svc2_bc_fence_waiters;
 
-/* Return: false when the connection is lost, or the Send Queue waits too long. */
+/*
+ * Return: false when the connection is lost, too many tasks wait, or the Send
+ * Queue waits too long.
+ */
 static bool svc2_callback_fence_aborted(struct svc2_callback *sc)
 {
 	struct rpcrdma2_conn *co = &sc->sc_sp->sp_conn;

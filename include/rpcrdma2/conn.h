@@ -1013,8 +1013,7 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
  * @most: number that it may have. Of the free ones, the least recently used one
  *	is freed
  *
- * Context: any; serialised for each pool. A free Receive is not posted, so this
- * sleeps for nothing.
+ * Context: may sleep, as rpcrdma2_recv_free(); serialised for each pool.
  * Return: true if one was freed.
  */
 bool rpcrdma2_rpool_trim(struct rpcrdma2_rpool *rp, unsigned int most);
