@@ -16,22 +16,21 @@ static char *interface = "d0";
 module_param(interface, charp, 0444);
 MODULE_PARM_DESC(interface, "name of the interface (default d0)");
 
-static char *address = "";
-module_param(address, charp, 0444);
-MODULE_PARM_DESC(address, "the interface's new Ethernet address");
+static unsigned char address[ETH_ALEN];
+module_param_array(address, byte, NULL, 0444);
+MODULE_PARM_DESC(address, "the interface's new Ethernet address, six bytes");
 
 static int __init failover_init(void)
 {
 	struct net_device *dev;
-	u8 addr[ETH_ALEN];
 	int ret = -ENODEV;
 
-	if (!mac_pton(address, addr))
+	if (!is_valid_ether_addr(address))
 		return -EINVAL;
 	rtnl_lock();
 	dev = __dev_get_by_name(&init_net, interface);
 	if (dev) {
-		eth_hw_addr_set(dev, addr);
+		eth_hw_addr_set(dev, address);
 		call_netdevice_notifiers(NETDEV_CHANGEADDR, dev);
 		dev->flags |= IFF_MASTER;
 		dev->priv_flags |= IFF_BONDING;

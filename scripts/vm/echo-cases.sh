@@ -248,7 +248,7 @@ set_address()
 # fails_over ADDRESS: the interface gets the address and rdma_cm its events, as from a bond
 fails_over()
 {
-	set_address modprobe rpcrdma2_failover interface="$netdev" address="$1"
+	set_address modprobe rpcrdma2_failover interface="$netdev" address="0x${1//:/,0x}"
 }
 
 # ends_are_counted: succeeds when the server has counted the end of each connection that is
