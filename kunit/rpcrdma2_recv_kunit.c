@@ -84,15 +84,17 @@ static void sizes(struct kunit *test)
 {
 	const struct size_case *c = test->param_value;
 	struct ib_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct rpcrdma2_conn *co = kunit_kzalloc(test, sizeof(*co), GFP_KERNEL);
 	struct rdma_cm_id id = { .device = dev };
-	struct rpcrdma2_conn co = { .co_id = &id };
 
 	KUNIT_ASSERT_NOT_NULL(test, dev);
+	KUNIT_ASSERT_NOT_NULL(test, co);
+	co->co_id = &id;
 	dev->attrs.max_recv_sge = c->sges;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_begin(&co, c->want), c->size);
-	KUNIT_EXPECT_EQ(test, co.co_recv_pages, c->pages);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_begin(co, c->want), c->size);
+	KUNIT_EXPECT_EQ(test, co->co_recv_pages, c->pages);
 	/* later the connection may grow to what its Receive Queue has room for */
-	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(&co, RPCRDMA2_INLINE_MAX),
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(co, RPCRDMA2_INLINE_MAX),
 			c->pages * PAGE_SIZE);
 }
 
