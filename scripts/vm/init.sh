@@ -221,6 +221,10 @@ uml-debug|uml-smp)
 	[ -e /proc/lockdep_stats ] || complain "no lockdep" ;;
 kcsan)	grep -q 'enabled: *1$' /sys/kernel/debug/kcsan || complain "KCSAN is off" ;;
 esac
+case "$vm_kernel $(uname -v)" in
+*PREEMPT*) ;;
+uml-smp*|kcsan*)	complain "the kernel is not preemptible" ;;
+esac
 # The functions of the modules that were entered, for coverage.sh
 entered=/sys/kernel/debug/rpcrdma2_entered
 [ ! -e "$entered" ] || cat "$entered" >/run/vm/entered
