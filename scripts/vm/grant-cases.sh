@@ -91,15 +91,17 @@ idle_again()
 
 busy_connection()
 {
+	# Linux 7.3 delegates the attributes of a file that the client has created, and a stat
+	# of it sends nothing then.
+	: >"$export_dir/file"
 	check "mount" mount_nfs rdma2 4.2 /mnt noac || return
-	: >/mnt/file
 	measure deep /mnt
 	expect "S26 S27 a connection in use gets more credits" \
 		"s_grants_raised >= 3 && s_grants_lowered == 0 && s_grants_denied == 0"
 	same "S26 S27 and finally 64" "$(of_connections credits)" 64
 	measure idle_again
 	expect "S26 credits that Calls do not use are taken back" \
-		"s_grants_unused >= 60 && s_grants_lowered == 0"
+		"c_calls >= 1500 && s_grants_unused >= 60 && s_grants_lowered == 0"
 	same "S26 down to the least" "$(of_connections credits)" 4
 	# of those for 64 credits, 16 callbacks and two control messages, twice those for 4 stay
 	expect "S26 the client frees Receives, too" "c_recvs_trimmed >= 38"
