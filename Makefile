@@ -172,12 +172,12 @@ check-arches:
 
 # DMA=bounce, iova or "strict merge=1"
 check-dma:
-	scripts/nfs-test.sh uml-dma
+	scripts/check.sh dma
 
 # Tests the detector of data races, and runs the most important groups with it.
 check-races:
 	scripts/canary.sh kcsan
-	scripts/nfs-test.sh kcsan
+	JOBS=$${JOBS:-1} scripts/check.sh races
 
 # Several processors. The guest has more of them than many a host, and the host's clock: one
 # guest at a time.

@@ -5,8 +5,8 @@
 # cases do not count as passed, and with CI=true in the environment they fail the run.
 #
 #	check.sh [SUITE...]	kunit-host lint packages dissector kernels kunit fuzz
-#				uml uml-debug debian; canary, long, uml-debug-long, smp, soak,
-#				quick
+#				uml uml-debug debian; canary, long, uml-debug-long, smp, dma,
+#				races, soak, quick
 #	check.sh --job JOB	one test of the queue, in TAP, for prove
 #
 # The unit tests in user space take seconds and run first, alone. All other jobs share one
@@ -83,7 +83,7 @@ groups_of()
 
 number JOBS "${JOBS:-0}"
 all=(lint packages dissector uml-debug debian uml kernels kunit kunit-host fuzz canary long
-	uml-debug-long smp soak quick)
+	uml-debug-long smp dma races soak quick)
 for suite in "$@"; do
 	known suite "$suite" "${all[@]}"
 done
@@ -150,11 +150,13 @@ prepare()
 	! wanted uml-debug kunit canary long uml-debug-long soak quick ||
 		scripts/vm/kernel.sh uml-debug >/dev/null || exit 1
 	! wanted smp || scripts/vm/kernel.sh uml-smp >/dev/null || exit 1
+	! wanted dma || scripts/vm/kernel.sh uml-dma >/dev/null || exit 1
+	! wanted races || scripts/vm/kernel.sh kcsan >/dev/null || exit 1
 	! wanted debian lint packages long || scripts/vm/kernel.sh debian >/dev/null || exit 1
 	! wanted packages || scripts/packages.sh --fetch || exit 1
 	! wanted kernels || wait "$roots" || exit 1
 	say "kernels are there, $SECONDS s since the start"
-	for kernel in uml uml-debug uml-smp debian; do
+	for kernel in uml uml-debug uml-smp uml-dma kcsan debian; do
 		mapfile -t groups < <(list | sed -n "s|.* $kernel/||p")
 		[ "${#groups[@]}" -eq 0 ] ||
 			scripts/nfs-test.sh --build "$kernel" "${groups[@]}" || exit 1
@@ -175,6 +177,8 @@ list()
 		kernels) scripts/kernels.sh --names | sed 's|^|kernels/|' ;;
 		uml-debug-long)	groups_of "$suite" uml-debug ;;
 		smp)	groups_of uml-smp uml-smp ;;
+		dma)	groups_of uml-dma uml-dma ;;
+		races)	groups_of kcsan kcsan ;;
 		*uml*|debian) groups_of "$suite" "$suite" ;;
 		soak)	printf '%s\n' "${soak[@]}" ;;
 		long)	printf '%s\n' "${long[@]}" ;;

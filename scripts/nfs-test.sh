@@ -31,8 +31,8 @@ callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
 # (clock_of()). Pairs of guests, emulated guests and uml-smp use the host's.
 # Lists that end with "-long" (make check-long) have the groups that are long, or that may
 # fail on a slow machine. The suite "soak" of check.sh has the groups of the sanitizers
-# again without these, where they are faster and complete. The suite "smp" has the groups of
-# uml-smp; uml-dma and kcsan belong to no suite.
+# again without these, where they are faster and complete. The suites "smp", "dma" and "races"
+# have the groups of uml-smp, uml-dma and kcsan.
 both=(siw inuse both backward "${callbacks[@]}" resize link-both names)
 bad_peers=(kill-peer negotiate)
 ends=(callbacks-rdma2 callbacks-cut callbacks-rdma2-cut backward-rpc-killed
@@ -50,7 +50,9 @@ if [ $# -eq 0 ]; then
 			link-v2 link-client link-server link-tuned link-siw link-trips \
 			link-kerberos link-kerberos-load ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
-	uml-dma)	set -- files conformance kill-peer unplug restart callbacks-rdma2 devices ;;
+	uml-dma)	set -- files krb5 payload conformance hostile kill-peer kill unplug \
+			restart callbacks-rdma2 callbacks-4.1 callbacks-4.2 callbacks-cut \
+			backward-rpc-chunks devices regions unmapped ;;
 	uml-debug)	set -- files conformance hostile backward-rpc-overdue \
 			"${both[@]}" properties ;;
 	uml-smp)	set -- files conformance hostile "${bad_peers[@]}" storms properties \
@@ -164,7 +166,7 @@ versions_of()
 
 # These groups use the guest's own clock (see vm.sh), so load of the host causes no timeout.
 timed=(files kerberos kerberos-calls kerberos-callbacks kerberos-users kerberos-svcgssd
-	kerberos-load kerberos-intree devices names bounds-payload bounds crowd flood counters cycle
+	kerberos-load kerberos-intree devices regions unmapped names bounds-payload bounds crowd flood counters cycle
 	conformance flawed kill-peer negotiate negotiate-hour moves storms view tool hostile
 	siw inuse both properties resize callbacks-siw callbacks-4.1 callbacks-4.2
 	callbacks-busy callbacks-umount callbacks-two callbacks-many-4.1 callbacks-many-4.2
@@ -204,6 +206,7 @@ run_group()
 	case $1 in
 	# After an oops of an nfsd thread the client would wait for that thread forever.
 	direct)		machine=(--nvme 256 --append oops=panic) ;;
+	regions)	machine=(--append ib_core.force_mr=1) ;;
 	# A second processor that is emulated doubles the instructions of the guest, and only the
 	# cases about completion vectors need it.
 	stock)		machine=(--append maxcpus=1) ;;

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2015,SC2154 # as in nfs-cases.sh, which has the variables
+# shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by nfs-cases.sh: devices of every size. soft-RoCE of uml-dma takes the limits of
@@ -141,4 +141,44 @@ group_devices()
 	[ "$rows" -gt 0 ] || fail "the table has no row ${CASES:-}"
 	echo >$rxe_limits
 	check "default limits again" device_up
+}
+
+# writes SIZE OFFSET: WRITEs of a file, of which the server then has the data
+writes()
+{
+	head -c "$1" /dev/urandom >/run/data &&
+		dd if=/run/data of=/mnt/large bs=1M seek="$2" oflag=direct,seek_bytes status=none &&
+		cmp -i "0:$2" /run/data "$export_dir/large" &&
+		rm /mnt/large
+}
+
+# The RDMA core reads into memory regions on any device (ib_core.force_mr=1), as on iWARP. The
+# pages of a part are one segment for the device, as behind an IOMMU, and a region has fewer
+# pages than that if nothing limits the part. The parameter also requires regions for RDMA
+# Writes, which need none on any device, so nothing large is read here.
+group_regions()
+{
+	local name="RDMA Reads into regions of 64 pages" size
+
+	nfs_up rdma2 || { fail "server"; return; }
+	modprobe -qa ib_uverbs rdma_ucm
+	device_down
+	echo 1 >/sys/kernel/tracing/events/rdma_core/mr_alloc/enable
+	check "$name: device" device_of max_fast_reg_page_list_len=64
+	check "$name: mount" mount_nfs rdma2 4.2 /mnt || return
+	counted check "$name: WRITE of 1 MiB" writes 1048576 0
+	cp /sys/kernel/tracing/trace /tmp/taken
+	same "$name: the server's regions" "$(taken server mr_alloc max_num_sg | sort -u)" 64
+	expect "$name: a part is one region" "s_rdma_reads == 4"
+	for size in 65537 262143 262145 1048575; do
+		counted check "$name: WRITE of $size bytes at an odd offset" writes "$size" 4095
+		expect "$name: WRITE of $size bytes at an odd offset: no error, the same connection" \
+			"s_errors_system + c_errors_received + c_connects == 0 && s_rdma_reads > 0"
+	done
+	check "$name: umount" umount_all
+	# A client whose region has all 147 pages of a Call, besides eight short segments
+	counted tester "" "$addr4" "$port" chunks.call_in_memory || failed=1
+	expect "$name: a segment of 147 pages is read in three parts" "s_rdma_reads == 11"
+	finish
+	check "$name: device removed" device_down
 }

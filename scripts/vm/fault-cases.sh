@@ -224,6 +224,29 @@ mappings()
 	umount_all
 }
 
+# One of 50 mappings fails, of either end and of the RDMA core, once there is a connection.
+group_unmapped()
+{
+	local name="one of 50 mappings fails" before size
+
+	nfs_up rdma2 || { fail "server"; return; }
+	check "$name: mount" mount_nfs rdma2 4.2 /mnt || return
+	head -c 4194304 /dev/urandom >/run/data
+	before=$(counters)
+	echo 50 >/sys/module/rdma_rxe/parameters/dma_fail
+	for size in 4K 16K 18K 64K 1M; do
+		check "$name: WRITE of $size" put "$size"
+		check "$name: READ of $size" get "$size"
+	done
+	echo 0 >/sys/module/rdma_rxe/parameters/dma_fail
+	risen "$before"
+	expect "$name: both ends retry, on the same connection" \
+		"c_map_waits >= 10 && s_shortages >= 10 && c_connects + s_disconnects == 0"
+	finish
+	check "$name: device removed" device_down
+	check "$name: no page is mapped" eval '! dmesg | grep "pages are mapped"'
+}
+
 group_shortage()
 {
 	local short_time=2

@@ -15,9 +15,10 @@ DATA = bytes(range(251)) * 24           # 6024 bytes
 
 @case('E-03')
 def call_in_memory(t):
-    """A Call in a Position-Zero chunk of one, two or seven segments is answered"""
+    """A Call in a Position-Zero chunk of one, two or seven segments, or of 600 KB, is answered"""
     for pieces in (1, 2, 7):
         t.answered(t.long(NULL, pieces=pieces))
+    t.answered(t.long(NULL, bytes(600000)))
 
 
 @case('E-03', version=1)
