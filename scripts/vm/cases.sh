@@ -68,11 +68,11 @@ without()
 }
 
 # can_fail FILE NAME: succeeds if this kernel has the fault injection FILE. Its absence is a
-# failure on uml-debug and uml-smp, and a comment on other kernels.
+# failure on uml-debug, uml-smp and uml-dma, and a comment on other kernels.
 can_fail()
 {
 	[ ! -e "$1" ] || return 0
-	if [[ $VM_KERNEL == uml-debug || $VM_KERNEL == uml-smp ]]; then
+	if [[ $VM_KERNEL =~ ^uml-(debug|smp|dma)$ ]]; then
 		fail "$2: there is no $1"
 	else
 		echo "# $2: not in this kernel, there is no ${1##*/}"
