@@ -24,7 +24,7 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 END_OF_RACE = 'Reported by Kernel Concurrency Sanitizer on:', '=========================='
-TIMEOUT = {'idle': 15, 'spins': 15}
+TIMEOUT = {'idle': 15, 'spins': 15, 'ends': 15}
 CLOCK = {'waits': 'guest'}
 PF_EXITING = 4          # include/linux/sched.h
 SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
@@ -65,8 +65,10 @@ CANARIES = {'uml-debug': [
     ('idle', 124, 'no end after 15 s without work', 'sleep 9999'),
     ('spins', 124, 'no end after 15 s of a processor', 'while :; do :; done'),
     ('waits', 126, 'init: BUG: the command has not ended within a day', 'sleep infinity'),
-    # The guest has a result, but does not power off.
+    # The guest has a result, but does not power off; only a test of the end fails by this.
     ('stays', 0, '', 'echo 0 >/run/vm/rc; while :; do :; done'),
+    ('ends', 124, 'no end after 15 s without work, not switched off behind its result',
+     'touch /run/vm/ends; echo 0 >/run/vm/rc; sleep 9999'),
 ], 'kcsan': [
     # The detector of data races, with several processors
     ('none', 0, ''),

@@ -110,7 +110,8 @@ run=${out:-$(mktemp -d "$cache/run/$kernel-$(date +%H%M%S)-XXXXXX")}
 mkdir -p "$run"
 run=$(cd "$run" && pwd)
 log=${log:-$run/console.log}
-rm -f "$run/rc" "$run/started" "$run/killed" "$run/nvme" "$run/entered"
+rm -f "$run/rc" "$run/started" "$run/killed" "$run/nvme" "$run/entered" \
+	"$run/ends"
 [ -z "$nvme" ] || truncate -s "${nvme}M" "$run/nvme" || exit 125
 
 {
@@ -340,7 +341,8 @@ finish()
 # seconds of a processor or has been idle for $timeout seconds. A second of a processor ends
 # ten seconds of idleness: a guest that waits in vain has some work, too. A guest that waits
 # for a processor of the host is not idle. A guest that has written its result gets 60 seconds
-# of a processor to power off; a hang in this part of the kernel does not change the result.
+# of a processor to power off. A hang in this part of the kernel does not change the result,
+# unless the command has made the file /run/vm/ends: then the run fails.
 bound()
 {
 	local hz used runnable spent before=0 idle=0 why='' limit=$timeout
@@ -370,8 +372,9 @@ bound()
 		[ "$used" -lt $((limit * hz)) ] || why="$limit s of a processor"
 		[ "$idle" -lt $((timeout * hz)) ] || why="$timeout s without work"
 		[ -n "$why" ] || continue
+		[ ! -s "$run/rc" ] || why+=", not switched off behind its result"
 		# SIGTERM makes the kernel print warnings.
-		if [ ! -s "$run/rc" ]; then
+		if [ ! -s "$run/rc" ] || [ -e "$run/ends" ]; then
 			echo "$why" >"$run/killed"
 			kill -TERM -- "-$1"
 			sleep 5

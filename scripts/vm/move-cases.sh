@@ -299,8 +299,8 @@ namespace_ends()
 	has_ended "$name"
 }
 
-# The kernel shuts down as before a reboot. vm.sh detects reports in the log, and a guest
-# that hangs.
+# The kernel shuts down as before a reboot. vm.sh detects reports in the log, and by the file
+# "ends" also a guest that hangs behind its result.
 switched_off()
 {
 	local name="a mount under load"
@@ -308,6 +308,7 @@ switched_off()
 	nfs_up rdma2 && mount_nfs rdma2 4.2 /mnt || { fail "$name"; return; }
 	busy 600
 	nfs_is_up=''
+	: >/run/vm/ends
 	transfers_go_on 8 && ok "$name when the kernel is switched off" ||
 		fail "$name: $(cat /tmp/load)"
 }
