@@ -7,6 +7,7 @@
 #include <kunit/test.h>
 
 #include "../svcrdma2/svcrdma2.h"
+#include "counters.h"
 #include "fake_mr.h"
 
 /* Only svc2_bc_send_request() has an event. */
@@ -21,6 +22,7 @@ static unsigned long revoke_timeout;
 /* The wait for an answer takes no time: the macro counts it, and simulates events during it. */
 static unsigned int waited;
 static int late_waiters;	/* during the last of them */
+static long overslept;		/* time of the wait after these events */
 static void simulate_events(void);
 #include <linux/wait_bit.h>
 #undef wait_var_event_timeout
@@ -28,7 +30,7 @@ static void simulate_events(void);
 	waited++;							\
 	late_waiters = atomic_read(&svc2_bc_late_waiters);		\
 	simulate_events();						\
-	(condition) ? 1 : 0;						\
+	(condition) ? (timeout) - overslept : 0;			\
 })
 
 /* Last references of connections that were passed to work */
@@ -211,12 +213,16 @@ static void c009_silent_peer(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
+	u64 silent = count_of(SVC2_C_backward_silent);
+
 	KUNIT_EXPECT_TRUE(test, waits_for_answer(&f->calls[0]));
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_backward_silent), ++silent);
 	KUNIT_EXPECT_FALSE(test, waits_for_answer(&f->calls[1]));
 	KUNIT_EXPECT_FALSE(test, waits_for_answer(&f->calls[2]));
 	/* This answer is too late for its Call, but shows that the peer is alive. */
 	receive_answer(f, 1);
 	KUNIT_EXPECT_FALSE(test, f->calls[1].sc->sc_late);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_backward_silent), silent);
 	KUNIT_EXPECT_TRUE(test, waits_for_answer(&f->calls[3]));
 }
 
@@ -224,6 +230,7 @@ static void c009_silent_peer(struct kunit *test)
 static void c009_slow_peer(struct kunit *test)
 {
 	struct fixture *f = test->priv;
+	u64 silent = count_of(SVC2_C_backward_silent);
 
 	answers = f;
 	for (answered = 0; answered < CALLS - 1; answered++) {
@@ -236,18 +243,27 @@ static void c009_slow_peer(struct kunit *test)
 	receive_answer(f, CALLS - 1);
 	KUNIT_EXPECT_FALSE(test, waits_for_answer(&f->calls[CALLS - 1]));
 	KUNIT_EXPECT_FALSE(test, f->sp.sp_silent);
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_backward_silent), silent);
 }
 
 /* The end of the connection ends a wait, and prevents later ones. */
 static void c009_lost_peer(struct kunit *test)
 {
 	struct fixture *f = test->priv;
+	u64 silent = count_of(SVC2_C_backward_silent);
 
 	detached = &f->sp;
 	KUNIT_EXPECT_TRUE(test, waits_for_answer(&f->calls[0]));
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_backward_silent), silent);
+	/* A wait that nothing wakes takes all of its time. */
+	clear_bit(XPT_DEAD, &f->sp.sp_xprt.xpt_flags);
+	overslept = SVC2_BC_ANSWER_TIMEOUT - 1;
+	KUNIT_EXPECT_TRUE(test, waits_for_answer(&f->calls[1]));
+	overslept = 0;
+	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_backward_silent), silent + 1);
 	detached = NULL;
 	KUNIT_EXPECT_FALSE(test, f->sp.sp_silent);
-	KUNIT_EXPECT_FALSE(test, waits_for_answer(&f->calls[1]));
+	KUNIT_EXPECT_FALSE(test, waits_for_answer(&f->calls[2]));
 }
 
 /* S46: a limit applies to the waiting tasks of all connections together. */

@@ -549,7 +549,7 @@ static void svc2_bc_await_late(struct svc2_callback *sc)
 	struct rpc_xprt *xprt = sc->sc_rqst->rq_xprt;
 	struct svc2_xprt *sp = sc->sc_sp;
 	struct svc2_bc_posted *ps;
-	long left = 1;
+	long left = SVC2_BC_ANSWER_TIMEOUT;
 
 	if (svc2_bc_is_answer_due(sc) &&
 	    atomic_add_unless(&svc2_bc_late_waiters, 1, SVC2_BC_LATE_MAX)) {
@@ -559,6 +559,9 @@ static void svc2_bc_await_late(struct svc2_callback *sc)
 	}
 
 	guard(spinlock)(&xprt->transport_lock);
+	/* 1: the time is over, and the wait had another reason to end */
+	if (left <= 1 && !sc->sc_late)
+		svc2_count(backward_silent);
 	ps = svc2_bc_find_posted(sp, xprt, be32_to_cpu(sc->sc_rqst->rq_xid));
 	if (!ps)
 		return;
