@@ -62,11 +62,18 @@ log_of()
 	"$@" >/tmp/said 2>&1
 }
 
+# try_mount ADDRESS PORT: sets $tried to the exit status of the mount, which must end by itself
 try_mount()
 {
 	log_of timeout -s KILL 60 mount -t nfs -o \
 		"vers=4.2,proto=rdma2,port=$2,retry=0,soft,timeo=100,retrans=1" \
-		"$1:/" /mnt && { echo "it is mounted" >>/tmp/said; umount /mnt; }
+		"$1:/" /mnt
+	tried=$?
+	case $tried in
+	0)	echo "it is mounted" >>/tmp/said; umount /mnt ;;
+	137)	echo "the mount had to be killed" >>/tmp/said
+		fail "a mount of $1 port $2 does not end in 60 s" ;;
+	esac
 }
 
 # value FILE PATTERN KEY: prints the value in the first matching line
