@@ -70,12 +70,33 @@ idle_connections()
 	check "umount" unmounts 7
 }
 
-# deep MOUNT: 128 concurrent READs for three seconds
+# deep MOUNT [SECONDS]: 128 concurrent READs, by default for three seconds
 deep()
 {
 	fio --name=deep --directory="$1" --rw=randread --bs=4k --size=4m --direct=1 \
-		--ioengine=libaio --iodepth=128 --time_based --runtime=3 \
+		--ioengine=libaio --iodepth=128 --time_based --runtime="${2:-3}" \
 		--output-format=terse >/tmp/deep
+}
+
+# credits_are CREDITS: succeeds if the only connection has these
+credits_are()
+{
+	[ "$(of_connections credits)" = "$1" ]
+}
+
+# deep_until CREDITS: READs for three seconds, and on until the only connection has these
+deep_until()
+{
+	local pid status
+
+	deep /mnt $((60 * patience)) &
+	pid=$!
+	pause 3
+	happens_in 30 credits_are "$1"
+	status=$?
+	pkill -P "$pid" fio
+	wait "$pid"
+	return "$status"
 }
 
 # Calls that follow one another, more than the server waits for before it lowers a grant
@@ -95,7 +116,7 @@ busy_connection()
 	# of it sends nothing then.
 	: >"$export_dir/file"
 	check "mount" mount_nfs rdma2 4.2 /mnt noac || return
-	measure deep /mnt
+	measure deep_until 64
 	expect "S26 S27 a connection in use gets more credits" \
 		"s_grants_raised >= 3 && s_grants_lowered == 0 && s_grants_denied == 0"
 	same "S26 S27 and finally 64" "$(of_connections credits)" 64

@@ -29,11 +29,23 @@ closes()
 	grep -c "rpcrdma2_lost: .*reason=$1" /sys/kernel/tracing/trace
 }
 
+# closes_past REASON NUMBER: succeeds if more connections have ended for this reason
+closes_past()
+{
+	[ "$(closes "$1")" -gt "$2" ]
+}
+
 # Shrinking the cache also flushes freed objects that a processor or a sanitizer keeps.
 slab_objects()
 {
 	echo 1 >"/sys/kernel/slab/$1/shrink"
 	awk '{ print $1 }' "/sys/kernel/slab/$1/objects"
+}
+
+# contexts_are MOST: succeeds if there are no more contexts of RDMA Reads and Writes than this
+contexts_are()
+{
+	[ "$(slab_objects rpcrdma2_rw)" -le "$1" ]
 }
 
 # The peer's device refuses an RDMA Read.
@@ -123,9 +135,8 @@ client_shortage_lasts()
 	dd if="$peers/data" of=/mnt/long bs=1M oflag=direct status=none \
 		2>"$peers/long" &
 	writer=$!
-	sleep 5
 	check "a lasting shortage: this closes the connection" \
-		[ "$(closes 'no memory')" -gt "$closed" ]
+		await closes_past 'no memory' "$closed"
 	ended_for "a lasting shortage" "$server_view" "no memory"
 	no_shortage
 	wait "$writer" && ok "a lasting shortage: WRITE succeeds after its end" ||
@@ -220,9 +231,7 @@ hostile_limits()
 	check "umount" umount_all
 
 	wait "${held[@]}"
-	sleep 1
-	check "the contexts of the RDMA Reads are freed" \
-		[ "$(slab_objects rpcrdma2_rw)" -le "$objects" ]
+	check "the contexts of the RDMA Reads are freed" await contexts_are "$objects"
 	released reads_without_response 18 27
 	released replies_that_are_not_taken 18 60
 	released replies_that_are_not_taken_in_version_one 18 60
