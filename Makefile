@@ -148,6 +148,10 @@ kunit-host:
 mutants:
 	scripts/mutants.sh $(FILES)
 
+# MUTANTS=dma or bounds selects a list, MUTANTS="bounds crowd" the changes of a group.
+guest-mutants:
+	scripts/guest-mutants.sh $(MUTANTS)
+
 # GROUP="files kill" selects groups; testing.rst explains CASES, VERSIONS, DEVICE, SEED,
 # OPTS.
 test:
@@ -240,6 +244,7 @@ help:
 ##                          ARCH=i386 (32 bit) or s390x (big endian)
 ##   make kunit             unit tests in a guest; KERNEL=
 ##   make mutants           whether kunit-host detects faults injected into the sources; FILES=
+##   make guest-mutants     whether groups in guests detect such faults; MUTANTS=dma or bounds
 ##   make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell
 ##   make lint-changed      the same for the files that differ from a commit; BASE=
 ##   make packages          checks of the Debian packages, unpacked
@@ -272,5 +277,5 @@ help:
 	uninstall-utils install-source dkms-install dkms-uninstall deb clean modules kernel \
 	demo check quick check-all check-arches check-dma check-install check-kernels \
 	check-long check-races check-repeat check-smp coverage lint lint-changed packages \
-	dissector kunit kunit-host mutants test shell canary conformance soak fuzz fuzz-wire bench flame \
+	dissector kunit kunit-host mutants guest-mutants test shell canary conformance soak fuzz fuzz-wire bench flame \
 	cache-clean help

@@ -13,7 +13,7 @@ set -u
 # shellcheck source=scripts/vm/common.sh
 . "$(dirname "$0")/vm/common.sh"
 
-targets=(check conformance check-long check-kernels check-arches check-dma check-races check-smp check-install soak mutants fuzz-wire bench demo coverage)
+targets=(check conformance check-long check-kernels check-arches check-dma check-races check-smp check-install soak mutants guest-mutants fuzz-wire bench demo coverage)
 [ $# -eq 0 ] || targets=("$@")
 out=${OUT:-$cache/check-all-$(date +%Y%m%d-%H%M%S)}
 mkdir -p "$out/entered" || exit 1

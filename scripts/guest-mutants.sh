@@ -8,6 +8,7 @@
 #					device that has DMA addresses of its own; only the calls
 #					in these files
 #	guest-mutants.sh bounds [GROUP]	each change below "bounds" is made, or those of this group
+#	guest-mutants.sh		both, one after the other
 #
 # A mutant may also make a mount wait for a Reply forever, so a guest counts as a detection if it
 # takes three times the processor time that it takes without a change.
@@ -99,7 +100,12 @@ bounds)
 	kernel=uml
 	rows=$(grep "^${2:-[a-z]}" <<<"$bounds") || die "no changes for group $2"
 	;;
-*)	die "which mutants, dma or bounds?" ;;
+'')	worst=0
+	for list in dma bounds; do
+		"$top/scripts/guest-mutants.sh" "$list" || worst=$(($? > worst ? $? : worst))
+	done
+	exit "$worst" ;;
+*)	die "no list of mutants is called '$1': dma bounds" ;;
 esac
 
 failed=0 last=''
