@@ -439,6 +439,27 @@ static void regions_back_before_sleep(struct kunit *test)
 	svc2_bc_destroy(rqst->rq_xprt);
 }
 
+/* The same for the end of the connection: nothing wakes the task later. */
+static void b05_lost_before_wait_for_regions(struct kunit *test)
+{
+	struct rpc_rqst *rqst = set_up_call(test);
+	struct fixture *f = test->priv;
+
+	context = kunit_kzalloc(test, sizeof(*context), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, context);
+	rpcrdma2_regions_init(&f->sp.sp_conn);
+	f->sp.sp_conn.co_regions.rg_needed = 1;
+	credit = true;
+	offered = -EAGAIN;
+	ending = &f->sp;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOTCONN);
+	ending = NULL;
+	KUNIT_EXPECT_FALSE(test, xprt_connected(rqst->rq_xprt));
+	offered = 0;
+	credit = false;
+	svc2_bc_destroy(rqst->rq_xprt);
+}
+
 /* R8: the memory of a Call whose Send was refused belongs to an answer that came nevertheless. */
 static void r8_refused_and_answered(struct kunit *test)
 {
@@ -762,6 +783,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE(pause_after_errors),
 	KUNIT_CASE(b05_lost_before_sleep),
 	KUNIT_CASE(regions_back_before_sleep),
+	KUNIT_CASE(b05_lost_before_wait_for_regions),
 	KUNIT_CASE(r8_refused_and_answered),
 	KUNIT_CASE(r8_sent_again),
 	KUNIT_CASE(r8_built_again),

@@ -18,17 +18,32 @@
 static const struct page *page_on_list, *bad_page;
 
 /*
- * The receive CQ: messages that a poll finds in it, and whether an event may have been missed
- * when it is empty.
+ * The receive CQ: messages that a poll finds in it, whether an event may have been missed when it
+ * is empty, and whether one comes as soon as the poll has requested it.
  */
 static struct {
 	struct rpcrdma2_recv	*at;
 	unsigned int		n;
 	bool			missed;
+	bool			late;
 } arrivals;
 
 static bool fake_recvs_poll(struct rpcrdma2_conn *co, unsigned int most);
 
+/* Wakeups of svc threads, and how many of the threads would find a message */
+static unsigned int wakeups, found;
+
+static void wake_thread(struct svc_xprt *xprt)
+{
+	struct svc2_xprt *sp = container_of(xprt, struct svc2_xprt, sp_xprt);
+
+	wakeups++;
+	found += test_bit(XPT_DATA, &xprt->xpt_flags) && (sp->sp_event || sp->sp_arrived.first);
+	svc_xprt_enqueue(xprt);
+}
+
+#undef svc_xprt_enqueue
+#define svc_xprt_enqueue	wake_thread
 #define PageLRU(page)		((page) == page_on_list)
 #define PageHWPoison(page)	((page) == bad_page)
 #define rpcrdma2_recvs_poll	fake_recvs_poll
@@ -276,6 +291,8 @@ static bool fake_recvs_poll(struct rpcrdma2_conn *co, unsigned int most)
 	for (i = 0; i < n; i++)
 		svc2_received(co, arrivals.at++, &wc);
 	arrivals.n -= n;
+	if (arrivals.late)
+		svc2_arrived(co);
 	return n == most || arrivals.missed;
 }
 
@@ -331,6 +348,19 @@ static void s53_missed_event(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, time_after_eq(sp->sp_event_at, begin));
 }
 
+/* An event that comes between its request and the end of the poll leads to another poll. */
+static void event_after_poll(struct kunit *test)
+{
+	struct svc2_xprt *sp = &((struct fixture *)test->priv)->sp;
+
+	arrivals.missed = false;
+	arrivals.late = true;
+	poll(sp, NULL, 0);
+	arrivals.late = false;
+	KUNIT_EXPECT_TRUE(test, sp->sp_event);
+	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags));
+}
+
 /*
  * 2.3, S53: a busy CQ may never be empty. Messages behind as many as there are Receives have
  * arrived after the first of these polls.
@@ -370,6 +400,46 @@ static void s53_full_batches(struct kunit *test)
 			poll(sp, rv, SVC2_POLL_BATCH);
 		KUNIT_EXPECT_EQ(test, sp->sp_event_at, stale);
 		poll(sp, rv, 0);
+	}
+}
+
+#ifndef SVC2_THREADS_POLL
+static void receive_message(struct fixture *f)
+{
+	static const struct ib_wc wc;
+	static struct rpcrdma2_recv rv;
+
+	svc2_received(&f->sp.sp_conn, &rv, &wc);
+}
+#endif
+
+static void receive_event(struct fixture *f)
+{
+	svc2_arrived(&f->sp.sp_conn);
+}
+
+/*
+ * A thread that is woken for a message finds it. The same for the event for which the thread polls
+ * the receive CQ
+ */
+static void message_before_wakeup(struct kunit *test)
+{
+	static void (*const produce[])(struct fixture *f) = {
+#ifndef SVC2_THREADS_POLL
+		receive_message,
+#endif
+		receive_event,
+	};
+	struct fixture *f = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(produce); i++) {
+		wakeups = 0;
+		found = 0;
+		produce[i](f);
+		KUNIT_EXPECT_GT(test, wakeups, 0);
+		KUNIT_EXPECT_EQ(test, found, wakeups);
+		f->sp.sp_arrived.first = NULL;
 	}
 }
 
@@ -492,7 +562,9 @@ static struct kunit_case message_cases[] = {
 	KUNIT_CASE(s46_reused_pages),
 	KUNIT_CASE(s16_messages_stay_in_order),
 	KUNIT_CASE(s53_missed_event),
+	KUNIT_CASE(event_after_poll),
 	KUNIT_CASE(s53_full_batches),
+	KUNIT_CASE(message_before_wakeup),
 	KUNIT_CASE(r4_pages_come_back),
 	KUNIT_CASE(pages_of_late),
 	{}

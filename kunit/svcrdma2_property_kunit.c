@@ -35,6 +35,57 @@ static void fake_update(struct svc2_xprt *sp)
 {
 }
 
+/*
+ * Places where a message can arrive while a thread takes one: before and after XPT_DATA is cleared,
+ * after the thread has looked for messages, and before XPT_DATA is set for the rest
+ */
+enum place { NOWHERE, BEFORE_CLEAR, BEHIND_BARRIER, BEHIND_LOOK, BEFORE_SET };
+
+static enum place place;
+static void (*arrive)(void);
+
+static void pass(enum place at)
+{
+	if (at != place)
+		return;
+	place = NOWHERE;
+	arrive();
+}
+
+static void windowed_clear_bit(unsigned int nr, unsigned long *word)
+{
+	pass(BEFORE_CLEAR);
+	clear_bit(nr, word);
+}
+
+static void windowed_set_bit(unsigned int nr, unsigned long *word)
+{
+	pass(BEFORE_SET);
+	set_bit(nr, word);
+}
+
+static void windowed_barrier(void)
+{
+	smp_mb();	/* as the code under test requests */
+	pass(BEHIND_BARRIER);
+}
+
+static void fake_poll(struct svc2_xprt *sp);
+
+static void windowed_sort(struct svc2_xprt *sp)
+{
+	svc2_recv_sort(sp);
+	pass(BEHIND_LOOK);
+}
+
+#undef clear_bit
+#undef set_bit
+#undef smp_mb__after_atomic
+#define clear_bit(nr, word)	windowed_clear_bit(nr, word)
+#define set_bit(nr, word)	windowed_set_bit(nr, word)
+#define smp_mb__after_atomic()	windowed_barrier()	/* a place */
+#define svc2_recv_poll		fake_poll
+#define svc2_recv_sort		windowed_sort
 #define svc2_tx_get		fake_get
 #define svc2_bound_sends	fake_bound
 #define svc2_receives_resize	fake_wanted
@@ -56,6 +107,56 @@ struct fixture {
 	struct svc2_msg		msg;
 };
 
+/* The connection of the case, and its messages: @in_cq are in the receive CQ. */
+static struct fixture *fixture;
+static struct rpcrdma2_recv *recvs;
+static unsigned int in_cq;
+
+static void receive(void)
+{
+	static const struct ib_wc wc;
+
+	svc2_received(&fixture->sp.sp_conn, recvs++, &wc);
+}
+
+/* A thread polls after an event. */
+static void fake_poll(struct svc2_xprt *sp)
+{
+	if (!sp->sp_event)
+		return;
+	sp->sp_event = false;
+	for (; in_cq; in_cq--)
+		receive();
+}
+
+static void message_arrives(void)
+{
+#ifdef SVC2_THREADS_POLL
+	in_cq++;
+	svc2_arrived(&fixture->sp.sp_conn);
+#else
+	receive();
+#endif
+}
+
+static void queue_call(struct svc2_msg *call)
+{
+	INIT_LIST_HEAD(&call->sm_rw.rw_parts);
+	call->sm_msg.mg_hdr.h_nreads = 1;
+	svc2_msg_ready(&fixture->sp, call);
+}
+
+static void call_is_to_start(void)
+{
+	queue_call(&fixture->msg);
+}
+
+static void call_is_read(void)
+{
+	call_is_to_start();
+	list_move_tail(&fixture->msg.sm_wait.wt_list, &fixture->sp.sp_ready_q);
+}
+
 static int property_init(struct kunit *test)
 {
 	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
@@ -66,6 +167,7 @@ static int property_init(struct kunit *test)
 	sp = &f->sp;
 	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
 	spin_lock_init(&sp->sp_recv_lock);
+	INIT_LIST_HEAD(&sp->sp_recv_q);
 	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
 	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
@@ -151,7 +253,129 @@ static void s46_announcement_does_not_wait(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, sp->sp_props_busy);
 }
 
+static const struct arrival_case {
+	const char	*desc;
+	void		(*arrive)(void);
+} arrival_cases[] = {
+	{ "a message", message_arrives },
+	{ "a Call before its RDMA Reads", call_is_to_start },
+	{ "a Call with its data", call_is_read },
+};
+
+KUNIT_ARRAY_PARAM_DESC(arrival, arrival_cases, desc);
+
+/* Whether a connection without a thread, and with XPT_DATA, would find a message */
+static bool has_message(const struct svc2_xprt *sp)
+{
+	return in_cq || !list_empty(&sp->sp_recv_q) || !llist_empty(&sp->sp_arrived) ||
+	       !list_empty(&sp->sp_start_q) || !list_empty(&sp->sp_ready_q);
+}
+
+/* A thread takes the first of @had messages, and another one arrives at @at. */
+static void take_while_one_arrives(struct kunit *test, unsigned int had, enum place at)
+{
+	const struct arrival_case *c = test->param_value;
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+	struct rpcrdma2_recv *rv, *memory;
+	struct svc2_msg *call;
+	unsigned int i;
+
+	memory = kunit_kzalloc(test, (had + 1) * sizeof(*memory), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	recvs = memory;
+	fixture = f;
+	in_cq = 0;
+	sp->sp_event = false;
+	for (i = 0; i < had; i++)
+		receive();
+	svc2_recv_sort(sp);
+	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
+	place = at;
+	arrive = c->arrive;
+	call = svc2_recv_take_next(sp, &rv);
+	/* A place that this thread does not pass */
+	if (place) {
+		place = NOWHERE;
+		c->arrive();
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags) ||
+			      !has_message(sp), "%u messages, place %u", had, at);
+	if (had)
+		KUNIT_EXPECT_TRUE(test, call || rv);
+	INIT_LIST_HEAD(&sp->sp_recv_q);
+	sp->sp_arrived.first = NULL;
+	INIT_LIST_HEAD(&sp->sp_start_q);
+	INIT_LIST_HEAD(&sp->sp_ready_q);
+}
+
+/*
+ * A message that arrives while a thread takes the last one, or finds none, is found by this thread,
+ * or leaves XPT_DATA set: otherwise no thread would look for it.
+ */
+static void arrival_is_noticed(struct kunit *test)
+{
+	enum place at;
+	unsigned int had;
+
+	for (had = 0; had <= 2; had++)
+		for (at = BEFORE_CLEAR; at <= BEFORE_SET; at++)
+			take_while_one_arrives(test, had, at);
+}
+
+/* A thread that takes one of two Calls leaves XPT_DATA set for the other one. */
+static void second_call_is_noticed(struct kunit *test)
+{
+	struct svc2_msg *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
+	struct svc2_xprt *sp = &((struct fixture *)test->priv)->sp;
+	struct rpcrdma2_recv *rv;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	fixture = test->priv;
+	call_is_to_start();
+	queue_call(other);
+	KUNIT_EXPECT_PTR_EQ(test, svc2_recv_take_next(sp, &rv), &fixture->msg);
+	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags));
+	KUNIT_EXPECT_PTR_EQ(test, svc2_recv_take_next(sp, &rv), other);
+	KUNIT_EXPECT_FALSE(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags));
+
+	call_is_read();
+	queue_call(other);
+	KUNIT_EXPECT_PTR_EQ(test, svc2_recv_take_next(sp, &rv), other);
+	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags));
+	KUNIT_EXPECT_PTR_EQ(test, svc2_recv_take_next(sp, &rv), &fixture->msg);
+	KUNIT_EXPECT_FALSE(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags));
+}
+
+/* A thread passes each of these places, so the barrier is there, too. */
+static void places_are_passed(struct kunit *test)
+{
+	struct svc2_xprt *sp = &((struct fixture *)test->priv)->sp;
+	struct rpcrdma2_recv *rv;
+	enum place at;
+
+	fixture = test->priv;
+	for (at = BEFORE_CLEAR; at <= BEFORE_SET; at++) {
+		in_cq = 0;
+		recvs = kunit_kzalloc(test, 2 * sizeof(*rv), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, recvs);
+		receive();
+		receive();
+		place = at;
+		arrive = call_is_to_start;
+		svc2_recv_take_next(sp, &rv);
+		KUNIT_EXPECT_EQ(test, place, NOWHERE);
+		place = NOWHERE;
+		INIT_LIST_HEAD(&sp->sp_recv_q);
+		sp->sp_arrived.first = NULL;
+		INIT_LIST_HEAD(&sp->sp_start_q);
+	}
+}
+
 static struct kunit_case property_cases[] = {
+	KUNIT_CASE_PARAM(arrival_is_noticed, arrival_gen_params),
+	KUNIT_CASE(second_call_is_noticed),
+	KUNIT_CASE(places_are_passed),
 	KUNIT_CASE(s18_errors_of_calls),
 	KUNIT_CASE(s16_interval_after_send),
 	KUNIT_CASE(s46_announcement_does_not_wait),

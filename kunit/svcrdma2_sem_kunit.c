@@ -27,23 +27,100 @@ static void *fake_kzalloc(size_t size, gfp_t gfp)
 	return machine.no_memory ? NULL : kzalloc(size, gfp);
 }
 
+/*
+ * The window of a wait: a task has found too little, and is not known as a waiter yet, or has not
+ * looked again since. Places where the other side can act
+ */
+enum window {
+	NOWHERE,
+	BEHIND_DENIAL,		/* there were too few units */
+	BEHIND_QUOTA,		/* the quota has allowed no pages */
+	BEFORE_FLAG,		/* the next flag is set then */
+	BEHIND_BARRIER,		/* the next full barrier has been passed */
+	BEFORE_RETURN,		/* units are given back then */
+	BEHIND_RETURN,		/* units were given back */
+	AT_WAKEUP,		/* the RPC layer looks for a thread */
+};
+
+/* The place where the other side acts next, once; and its complete action */
+static enum window window;
+static void (*other_side)(void);
+
+static void pass(enum window place)
+{
+	if (likely(place != window))
+		return;
+	window = NOWHERE;
+	other_side();
+}
+
 /* wakeups of svc threads */
 static unsigned int wakeups;
 
 static void count_wakeup(struct svc_xprt *xprt)
 {
 	wakeups++;
+	pass(AT_WAKEUP);
 	svc_xprt_enqueue(xprt);
+}
+
+static bool windowed_take(struct rpcrdma2_units *un, unsigned int count, unsigned int spare)
+{
+	bool taken = rpcrdma2_units_take(un, count, spare);
+
+	if (!taken)
+		pass(BEHIND_DENIAL);
+	return taken;
+}
+
+static bool windowed_give(struct rpcrdma2_units *un, unsigned int count)
+{
+	bool denied;
+
+	pass(BEFORE_RETURN);
+	denied = rpcrdma2_units_give(un, count);
+	pass(BEHIND_RETURN);
+	return denied;
+}
+
+static bool windowed_allows(long most, long all, long address, long own, long more)
+{
+	bool allows = svc2_pages_quota_allows(most, all, address, own, more);
+
+	if (!allows)
+		pass(BEHIND_QUOTA);
+	return allows;
+}
+
+static void windowed_set_bit(unsigned int nr, unsigned long *word)
+{
+	pass(BEFORE_FLAG);
+	set_bit(nr, word);
+}
+
+static void windowed_barrier(void)
+{
+	smp_mb();	/* as the code under test requests */
+	pass(BEHIND_BARRIER);
 }
 
 /* The simulated machine */
 #undef totalram_pages
 #undef kzalloc
 #undef svc_xprt_enqueue
+#undef set_bit
+#undef smp_mb
+#undef smp_mb__after_atomic
 #define totalram_pages()	machine.ram_pages
 #define totalhigh_pages()	machine.high_pages
 #define kzalloc			fake_kzalloc
 #define svc_xprt_enqueue	count_wakeup
+#define rpcrdma2_units_take	windowed_take
+#define rpcrdma2_units_give	windowed_give
+#define svc2_pages_quota_allows	windowed_allows
+#define set_bit(nr, word)	windowed_set_bit(nr, word)
+#define smp_mb()		windowed_barrier()	/* a place */
+#define smp_mb__after_atomic()	windowed_barrier()	/* a place */
 #define rdma_resolve_ip		machine.resolve_ip
 #define ib_get_cached_lmc	machine.cached_lmc
 #define svc2_wq			system_percpu_wq
@@ -118,6 +195,7 @@ static int sem_init(struct kunit *test)
 	sp->sp_conn.co_ops = &ops;
 	sp->sp_conn.co_id = &f->id;
 	wakeups = 0;
+	window = NOWHERE;
 	machine.stall_timeout = MAX_SCHEDULE_TIMEOUT;
 	init_waitqueue_head(&sp->sp_waitq);
 	spin_lock_init(&sp->sp_recv_lock);
@@ -545,6 +623,377 @@ static void l8_wakeups(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_THROTTLED, &f->sp.sp_flags));
 }
 
+/*
+ * Lost wakeups. In each case the other side does all that it does in one of the windows of a wait,
+ * where it may not know of the waiter.
+ */
+
+/* Arms a window: @act is called at @place */
+static void open_window(enum window place, void (*act)(void))
+{
+	window = place;
+	other_side = act;
+}
+
+/* The waiter passes each of its windows, so its barriers are there, too. */
+static void expect_passed(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, window, NOWHERE);
+	window = NOWHERE;
+}
+
+/**
+ * struct scarce - what a connection without room for a message lacks
+ * @f: connection
+ * @wt: thread that waits for units
+ * @other: connection with pages, of another address
+ * @address: address of the connection
+ * @other_address: address of @other
+ * @most: limit of all pages, without this case
+ */
+static struct scarce {
+	struct fixture		*f;
+	struct svc2_waiter	wt;
+	struct svc2_xprt	other;
+	struct svc2_address	address, other_address;
+	long			most;
+} scarce;
+
+static void begin_scarce(struct kunit *test)
+{
+	scarce = (struct scarce){
+		.f	= test->priv,
+		.wt	= { .wt_units = ENTRIES - KEPT, .wt_spare = KEPT },
+		.most	= svc2_pages_most,
+	};
+}
+
+static void take_context(void)
+{
+	rpcrdma2_units_take(scarce.f->sp.sp_tx_sem.se_units, 1, 0);
+}
+
+static void give_context(void)
+{
+	svc2_sem_give(&scarce.f->sp, &scarce.f->sp.sp_tx_sem, 1);
+}
+
+static void take_entries(void)
+{
+	rpcrdma2_units_take(scarce.f->sp.sp_sq_sem.se_units, ENTRIES - KEPT, KEPT);
+	join(scarce.f, &scarce.wt);
+}
+
+/* The thread that waits gets them. */
+static void give_entries(void)
+{
+	svc2_sem_give(&scarce.f->sp, &scarce.f->sp.sp_sq_sem, ENTRIES - KEPT);
+}
+
+/* The thread gives up. */
+static void leave_entries(void)
+{
+	svc2_sem_leave(&scarce.f->sp, &scarce.f->sp.sp_sq_sem, &scarce.wt);
+}
+
+static void take_regions(void)
+{
+	scarce.wt.wt_spare = 0;
+	svc2_sem_join(&scarce.f->sp, &scarce.f->sp.sp_mr_sem, &scarce.wt);
+}
+
+static void give_regions(void)
+{
+	svc2_sem_give(&scarce.f->sp, &scarce.f->sp.sp_mr_sem, ENTRIES - KEPT);
+}
+
+/* Counts pages for a connection. Only a connection that is listed is served later. */
+static void take_pages_of(struct svc2_xprt *sp, struct svc2_address *ad, long pages)
+{
+	struct svc2_quota *qu = &sp->sp_quota;
+
+	INIT_LIST_HEAD(&ad->ad_starved);
+	INIT_LIST_HEAD(&ad->ad_waiting);
+	INIT_LIST_HEAD(&qu->qu_calls);
+	INIT_LIST_HEAD(&qu->qu_starved);
+	qu->qu_address = ad;
+	guard(spinlock)(&svc2_pages_lock);
+	svc2_pages_account(sp, pages);
+}
+
+/* Two connections have all pages. */
+static void take_pages(void)
+{
+	svc2_pages_most = SVC2_PAGES_MIN;
+	svc2_pages_short = false;
+	take_pages_of(&scarce.other, &scarce.other_address, SVC2_PAGES_MIN - 1);
+	take_pages_of(&scarce.f->sp, &scarce.address, 1);
+	list_add(&scarce.f->sp.sp_listed, &svc2_conns);
+}
+
+static void give_pages(void)
+{
+	svc2_pages_give(&scarce.f->sp, 1);
+}
+
+/* The other connection returns its pages, and the work for the others is done if it is due. */
+static void give_other_pages(void)
+{
+	svc2_pages_give(&scarce.other, scarce.other.sp_quota.qu_pages);
+	flush_delayed_work(&svc2_pages_work);
+}
+
+static void end_scarce(void)
+{
+	if (scarce.address.ad_starved.next) {
+		svc2_pages_give(&scarce.other, scarce.other.sp_quota.qu_pages);
+		svc2_pages_give(&scarce.f->sp, scarce.f->sp.sp_quota.qu_pages);
+		cancel_delayed_work_sync(&svc2_pages_work);
+		list_del(&scarce.f->sp.sp_listed);
+	}
+	svc2_pages_most = scarce.most;
+	svc2_pages_short = false;
+}
+
+static const struct room_case {
+	const char	*desc;
+	void		(*take)(void);
+	void		(*give)(void);
+	enum window	places[2];	/* of @give, for a mark */
+} room_cases[] = {
+	{ "a send context", take_context, give_context,
+	  { BEFORE_RETURN, BEHIND_RETURN } },
+	{ "Send Queue entries for a thread", take_entries, give_entries,
+	  { BEFORE_RETURN, BEHIND_RETURN } },
+	{ "a thread gives up", take_entries, leave_entries, { BEHIND_BARRIER } },
+	{ "regions for a thread", take_regions, give_regions,
+	  { BEFORE_RETURN, BEHIND_RETURN } },
+	{ "pages of this connection", take_pages, give_pages, { BEHIND_BARRIER } },
+	{ "pages of another connection", take_pages, give_other_pages, { BEHIND_BARRIER } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(room, room_cases, desc);
+
+/* A connection without room for a message is queued when there is room. */
+static void room_wakes_connection(struct kunit *test)
+{
+	const struct room_case *c = test->param_value;
+	struct fixture *f = test->priv;
+
+	begin_scarce(test);
+	c->take();
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&f->sp.sp_xprt), 0);
+	KUNIT_EXPECT_EQ(test, wakeups, 0);
+	c->give();
+	KUNIT_EXPECT_EQ(test, wakeups, 1);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&f->sp.sp_xprt), 1);
+	end_scarce();
+}
+
+/*
+ * If there is room before the connection is marked, or afterwards but before it is checked again,
+ * the check finds the room, or the connection is queued.
+ */
+static void room_before_mark(struct kunit *test)
+{
+	const struct room_case *c = test->param_value;
+	struct fixture *f = test->priv;
+
+	begin_scarce(test);
+	c->take();
+	open_window(BEFORE_FLAG, c->give);
+	KUNIT_EXPECT_TRUE(test, svc2_has_wspace(&f->sp.sp_xprt) || wakeups);
+	expect_passed(test);
+	end_scarce();
+}
+
+static void room_behind_mark(struct kunit *test)
+{
+	const struct room_case *c = test->param_value;
+	struct fixture *f = test->priv;
+
+	begin_scarce(test);
+	c->take();
+	open_window(BEHIND_BARRIER, c->give);
+	KUNIT_EXPECT_TRUE(test, svc2_has_wspace(&f->sp.sp_xprt) || wakeups);
+	expect_passed(test);
+	end_scarce();
+}
+
+static bool has_room;
+
+static void look_for_room(void)
+{
+	has_room = svc2_has_wspace(&scarce.f->sp.sp_xprt);
+}
+
+/* The mark may also come while there is about to be room. */
+static void mark_during_return(struct kunit *test)
+{
+	const struct room_case *c = test->param_value;
+	struct fixture *f = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(c->places) && c->places[i]; i++) {
+		begin_scarce(test);
+		c->take();
+		has_room = false;
+		wakeups = 0;
+		clear_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
+		open_window(c->places[i], look_for_room);
+		c->give();
+		expect_passed(test);
+		KUNIT_EXPECT_TRUE(test, has_room || wakeups);
+		end_scarce();
+	}
+}
+
+static void serve_all(void)
+{
+	svc2_pages_serve_all();
+}
+
+/* The pages of others come back after all connections were served, before this one is marked. */
+static void pages_after_service(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	begin_scarce(test);
+	take_pages();
+	open_window(BEFORE_FLAG, serve_all);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&f->sp.sp_xprt), 0);
+	expect_passed(test);
+	KUNIT_EXPECT_EQ(test, wakeups, 0);
+	give_other_pages();
+	KUNIT_EXPECT_EQ(test, wakeups, 1);
+	end_scarce();
+}
+
+/* Pages that come back while the quota is checked are found, or lead to a later service. */
+static void pages_during_check(struct kunit *test)
+{
+	static const enum window places[] = { BEHIND_QUOTA, BEHIND_BARRIER };
+	struct fixture *f = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		begin_scarce(test);
+		take_pages();
+		set_bit(SVC2_F_THROTTLED, &f->sp.sp_flags);
+		wakeups = 0;
+		open_window(places[i], give_other_pages);
+		KUNIT_EXPECT_TRUE(test, svc2_pages_in_quota(&f->sp) || wakeups);
+		expect_passed(test);
+		end_scarce();
+	}
+}
+
+/* Units that come back before a Call is known as a waiter are the Call's, and wake a thread. */
+static void units_before_call_waits(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	begin_scarce(test);
+	KUNIT_ASSERT_EQ(test, enter(f, 0, ENTRIES - KEPT, 0), 0);
+	open_window(BEHIND_DENIAL, give_entries);
+	KUNIT_EXPECT_EQ(test, enter(f, 1, 5, 0), -EINPROGRESS);
+	expect_passed(test);
+	KUNIT_EXPECT_EQ(test, f->calls[1].sm_entries, 5);
+	KUNIT_EXPECT_PTR_EQ(test, first_served(f), &f->calls[1]);
+	KUNIT_EXPECT_GE(test, wakeups, 1);
+}
+
+/* The same for a thread: its wait would end after a timeout, with the connection. */
+static void units_before_thread_waits(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	begin_scarce(test);
+	machine.stall_timeout = 1;
+	KUNIT_ASSERT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, ENTRIES - KEPT, 0), 0);
+	open_window(BEHIND_DENIAL, give_entries);
+	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, 5, 0), 0);
+	expect_passed(test);
+	KUNIT_EXPECT_EQ(test, f->losses, 0);
+}
+
+static void ready_to_start(struct fixture *f)
+{
+	svc2_msg_ready(&f->sp, &f->calls[0]);
+}
+
+static void ready_with_data(struct fixture *f)
+{
+	static struct page *pages[1];
+
+	INIT_LIST_HEAD(&f->calls[0].sm_rw.rw_parts);
+	f->calls[0].sm_pages = pages;
+	svc2_msg_ready(&f->sp, &f->calls[0]);
+}
+
+static void ready_after_shortage(struct fixture *f)
+{
+	svc2_shortage_begin(&f->sp);
+	svc2_shortage_queue(&f->sp, &f->calls[0]);
+	svc2_shortage_end(&f->sp);
+}
+
+static const struct ready_case {
+	const char	*desc;
+	void		(*produce)(struct fixture *f);
+} ready_cases[] = {
+	{ "before its RDMA Reads", ready_to_start },
+	{ "with its data", ready_with_data },
+	{ "after a shortage", ready_after_shortage },
+};
+
+KUNIT_ARRAY_PARAM_DESC(ready, ready_cases, desc);
+
+/* Whether a thread that takes the connection up finds a Call */
+static bool found;
+
+static void take_up(void)
+{
+	struct svc2_xprt *sp = &scarce.f->sp;
+
+	found = test_and_clear_bit(XPT_DATA, &sp->sp_xprt.xpt_flags) &&
+		(!list_empty(&sp->sp_start_q) || !list_empty(&sp->sp_ready_q));
+}
+
+/* A thread that is woken for a Call finds it. */
+static void call_before_wakeup(struct kunit *test)
+{
+	const struct ready_case *c = test->param_value;
+
+	begin_scarce(test);
+	found = false;
+	open_window(AT_WAKEUP, take_up);
+	c->produce(test->priv);
+	expect_passed(test);
+	KUNIT_EXPECT_TRUE(test, found);
+}
+
+/*
+ * While Calls wait for units, a thread that releases the connection finds a Call for which they may
+ * wait, once XPT_BUSY is read to see whether the connection was released.
+ */
+static void call_before_release(struct kunit *test)
+{
+	const struct ready_case *c = test->param_value;
+	struct fixture *f = test->priv;
+
+	begin_scarce(test);
+	KUNIT_EXPECT_EQ(test, enter(f, 1, 9, 0), 0);
+	KUNIT_EXPECT_EQ(test, enter(f, 2, 8, 0), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&f->sp.sp_xprt), 0);
+	has_room = false;
+	open_window(BEHIND_BARRIER, look_for_room);
+	c->produce(f);
+	expect_passed(test);
+	KUNIT_EXPECT_TRUE(test, has_room);
+	KUNIT_EXPECT_EQ(test, wakeups, 1);
+}
+
 /* R5: the check detects missing units, surplus units, and waiters. */
 static void r5_detects_lost_units(struct kunit *test)
 {
@@ -583,6 +1032,16 @@ static struct kunit_case sem_cases[] = {
 	KUNIT_CASE(c093_no_retry_when_closed),
 	KUNIT_CASE(l8_one_thread_waits),
 	KUNIT_CASE(l8_wakeups),
+	KUNIT_CASE_PARAM(room_wakes_connection, room_gen_params),
+	KUNIT_CASE_PARAM(room_before_mark, room_gen_params),
+	KUNIT_CASE_PARAM(room_behind_mark, room_gen_params),
+	KUNIT_CASE_PARAM(mark_during_return, room_gen_params),
+	KUNIT_CASE(pages_after_service),
+	KUNIT_CASE(pages_during_check),
+	KUNIT_CASE(units_before_call_waits),
+	KUNIT_CASE(units_before_thread_waits),
+	KUNIT_CASE_PARAM(call_before_wakeup, ready_gen_params),
+	KUNIT_CASE_PARAM(call_before_release, ready_gen_params),
 	KUNIT_CASE(r5_detects_lost_units),
 	{}
 };

@@ -3,8 +3,41 @@
  * Send Queue entries: Calls never take the entries of other messages.
  */
 #include <kunit/test.h>
+#include <linux/atomic.h>
 #include <linux/module.h>
 
+/*
+ * The windows of a taker and of a return, where the other side acts once: before the taker is
+ * marked as a waiter, behind the barrier after that, and before units are returned
+ */
+enum window { NOWHERE, BEFORE_MARK, BEHIND_MARK, BEFORE_RETURN };
+
+static enum window window;
+static void (*other_side)(void);
+
+static void pass(enum window place)
+{
+	if (likely(place != window))
+		return;
+	window = NOWHERE;
+	other_side();
+}
+
+static int windowed_add_return(int count, atomic_t *units)
+{
+	pass(BEFORE_RETURN);
+	return atomic_add_return(count, units);
+}
+
+#undef smp_store_mb
+/* without a barrier, as there is one task */
+#define smp_store_mb(var, value) do {	\
+	pass(BEFORE_MARK);		\
+	WRITE_ONCE(var, value);		\
+	pass(BEHIND_MARK);		\
+} while (0)
+#undef atomic_add_return
+#define atomic_add_return(count, units)	windowed_add_return(count, units)
 #include <rpcrdma2/plan.h>
 
 #include "../xprtrdma2/pure.h"
@@ -115,6 +148,51 @@ static void give_reports_shortage(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&un.un_free), 5);
 }
 
+/* Three of four units are in use, and a taker needs two. */
+static struct rpcrdma2_units scarce;
+static bool taken, reported;
+
+static void take_two(void)
+{
+	taken = rpcrdma2_units_take(&scarce, 2, 0);
+}
+
+static void give_three(void)
+{
+	reported = rpcrdma2_units_give(&scarce, 3);
+}
+
+static void open_window(enum window place, void (*act)(void))
+{
+	scarce = (struct rpcrdma2_units){ };
+	atomic_set(&scarce.un_free, 1);
+	taken = false;
+	reported = false;
+	window = place;
+	other_side = act;
+}
+
+/*
+ * Units that come back while a taker finds too few, and before it waits, are the taker's, or the
+ * return reports that a taker waits. The same for a taker that comes during a return.
+ */
+static void units_before_wait(struct kunit *test)
+{
+	static const enum window places[] = { BEFORE_MARK, BEHIND_MARK };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		open_window(places[i], give_three);
+		take_two();
+		KUNIT_EXPECT_EQ(test, window, NOWHERE);
+		KUNIT_EXPECT_TRUE(test, taken || reported);
+	}
+	open_window(BEFORE_RETURN, take_two);
+	give_three();
+	KUNIT_EXPECT_EQ(test, window, NOWHERE);
+	KUNIT_EXPECT_TRUE(test, taken || reported);
+}
+
 /* The number of RPCs is the largest that the entries suffice for. */
 static void rpcs_of_entries(struct kunit *test)
 {
@@ -199,6 +277,7 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(backward_grant),
 	KUNIT_CASE(last_entry),
 	KUNIT_CASE(give_reports_shortage),
+	KUNIT_CASE(units_before_wait),
 	{}
 };
 
