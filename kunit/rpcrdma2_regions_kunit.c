@@ -6,7 +6,28 @@
  */
 #include <kunit/test.h>
 #include <linux/module.h>
+#include <linux/sunrpc/xprt.h>
 
+/* What happens before and after the RPC layer notes that a Call waits, once */
+static void (*before_wait)(void), (*after_wait)(void);
+
+static void pass(void (**window)(void))
+{
+	void (*act)(void) = *window;
+
+	*window = NULL;
+	if (act)
+		act();
+}
+
+static void windowed_wait(struct rpc_xprt *xprt)
+{
+	pass(&before_wait);
+	xprt_wait_for_buffer_space(xprt);
+	pass(&after_wait);
+}
+
+#define xprt_wait_for_buffer_space	windowed_wait
 #include <rpcrdma2/conn.h>
 #include <rpcrdma2/plan.h>
 #include <rpcrdma2/wire.h>
@@ -481,6 +502,111 @@ static void s50_pages_not_mapped(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, all_released(ln));
 }
 
+/*
+ * A transport with a Call that has too few regions. Its task has XPRT_LOCKED, and sleeps afterwards
+ * if XPRT_WRITE_SPACE is set.
+ */
+static struct {
+	struct rpc_xprt	xprt;
+	struct link	*ln;
+} waiting;
+
+static void write_space(struct rpcrdma2_conn *co)
+{
+	xprt_write_space(&waiting.xprt);
+}
+
+static const struct rpcrdma2_conn_ops waiting_ops = {
+	.lost	= fake_lost,
+	.room	= write_space,
+	.grown	= fake_grown,
+	.trimmed = fake_trimmed,
+};
+
+/* The first RPC, which has not been sent, returns its regions. */
+static void return_regions(void)
+{
+	rpcrdma2_unexpose(&waiting.ln->co, &waiting.ln->rpcs[0].ex);
+}
+
+/*
+ * The first RPC has all regions but one, and the second one needs two. It returns the region that
+ * it has, and waits. Return: whether its task sleeps.
+ */
+static bool await_two_regions(struct kunit *test)
+{
+	struct link *ln = test->priv;
+	unsigned int i;
+
+	memset(&waiting, 0, sizeof(waiting));
+	spin_lock_init(&waiting.xprt.transport_lock);
+	set_bit(XPRT_LOCKED, &waiting.xprt.state);
+	waiting.ln = ln;
+	ln->co.co_ops = &waiting_ops;
+	for (i = 0; i < 2; i++) {
+		rpcrdma2_exposed_init(&ln->rpcs[i].ex);
+		ln->rpcs[i].ex.em_later = true;
+	}
+	ln->fake.hdr.h_nsegs = 0;
+	for (i = 0; i < REGIONS - 1; i++)
+		KUNIT_ASSERT_EQ(test, fake_expose(&ln->co, &ln->rpcs[0].ex), 0);
+	ln->fake.hdr.h_nsegs = 0;
+	KUNIT_ASSERT_EQ(test, fake_expose(&ln->co, &ln->rpcs[1].ex), 0);
+	KUNIT_ASSERT_EQ(test, fake_expose(&ln->co, &ln->rpcs[1].ex), -EAGAIN);
+	rpcrdma2_unexpose(&ln->co, &ln->rpcs[1].ex);
+	rpcrdma2_await_regions(&ln->co, &waiting.xprt);
+	return test_bit(XPRT_WRITE_SPACE, &waiting.xprt.state);
+}
+
+static void end_wait(struct kunit *test)
+{
+	KUNIT_EXPECT_NULL(test, before_wait);
+	KUNIT_EXPECT_NULL(test, after_wait);
+	before_wait = NULL;
+	after_wait = NULL;
+	return_regions();
+	KUNIT_EXPECT_TRUE(test, all_released(waiting.ln));
+}
+
+/* A Call that waits for regions is sent when they come back. */
+static void regions_wake_waiter(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, await_two_regions(test));
+	return_regions();
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &waiting.xprt.state));
+	end_wait(test);
+}
+
+/* The same if they come back before the RPC layer has noted that it waits, or just afterwards */
+static void regions_back_before_wait(struct kunit *test)
+{
+	before_wait = return_regions;
+	KUNIT_EXPECT_FALSE(test, await_two_regions(test));
+	end_wait(test);
+}
+
+static void regions_back_after_wait(struct kunit *test)
+{
+	after_wait = return_regions;
+	KUNIT_EXPECT_FALSE(test, await_two_regions(test));
+	end_wait(test);
+}
+
+/* While an RPC waits the pool keeps its idle regions, of which the RPC may need all. */
+static void trim_before_wait(struct kunit *test)
+{
+	struct link *ln = test->priv;
+
+	KUNIT_EXPECT_TRUE(test, await_two_regions(test));
+	ln->co.co_regions.rg_keep = 0;
+	rpcrdma2_regions_trim(&ln->co);
+	rpcrdma2_regions_trim(&ln->co);
+	KUNIT_EXPECT_EQ(test, ln->co.co_regions.rg_num, REGIONS);
+	return_regions();
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &waiting.xprt.state));
+	end_wait(test);
+}
+
 static struct kunit_case regions_cases[] = {
 	KUNIT_CASE(q2_reply_and_fence),
 	KUNIT_CASE(q2_entries_taken_for_fence),
@@ -497,6 +623,10 @@ static struct kunit_case regions_cases[] = {
 	KUNIT_CASE(pool_doubles),
 	KUNIT_CASE(trim_runs_until_the_minimum),
 	KUNIT_CASE(minimum_changes),
+	KUNIT_CASE(regions_wake_waiter),
+	KUNIT_CASE(regions_back_before_wait),
+	KUNIT_CASE(regions_back_after_wait),
+	KUNIT_CASE(trim_before_wait),
 	{}
 };
 

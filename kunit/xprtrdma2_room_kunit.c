@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waits of the client's Calls: for Send Queue entries, memory regions, and requests. What a Call
+ * waits for may come back before the RPC layer knows that the Call waits: then nothing would wake
+ * the Call later.
+ *
+ * The suite posts nothing. Other files of the client come from the other suites.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <linux/sunrpc/xprt.h>
+
+/* The places where something comes back, once: before and after the RPC layer knows of the wait */
+enum place { NOWHERE, BEFORE_WAIT, BEHIND_BARRIER, BEHIND_WAIT };
+
+static enum place place;
+static void (*come_back)(void);
+
+static void pass(enum place at)
+{
+	if (at != place)
+		return;
+	place = NOWHERE;
+	come_back();
+}
+
+static void windowed_wait(struct rpc_xprt *xprt)
+{
+	pass(BEFORE_WAIT);
+	xprt_wait_for_buffer_space(xprt);
+	pass(BEHIND_WAIT);
+}
+
+#define xprt_wait_for_buffer_space	windowed_wait
+#include <rpcrdma2/chunks.h>
+#include "../xprtrdma2/xprtrdma2.h"
+
+/* no trace events of a second module */
+#define _XPRTRDMA2_TRACE_H
+#define trace_xprt2_post_send(...)	do { } while (0)
+#define trace_xprt2_marshal(...)	do { } while (0)
+
+static void windowed_backlog(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	pass(BEFORE_WAIT);
+	xprt_add_backlog_noncongested(xprt, task);
+	pass(BEHIND_WAIT);
+}
+
+static void windowed_barrier(void)
+{
+	smp_mb();	/* as the code under test requests */
+	pass(BEHIND_BARRIER);
+}
+
+static int find_no_region(struct rpcrdma2_conn *co)
+{
+	co->co_regions.rg_needed = 1;
+	return -EAGAIN;
+}
+
+#undef smp_mb__after_atomic
+#define smp_mb__after_atomic()			windowed_barrier()	/* a place */
+#define xprt_add_backlog_noncongested		windowed_backlog
+#define rpcrdma2_offer(co, ex, plan, call, whole, reply, h)	\
+	((void)(whole), find_no_region(co))
+#include "../xprtrdma2/send.c"
+#include "../xprtrdma2/transport.c"
+
+/* Stubs for the other files of the client */
+DEFINE_MUTEX(xprt2_transports_lock);
+LIST_HEAD(xprt2_transports);
+struct rpcrdma2_param xprt2_param_slots = { XPRT2_SLOTS_MIN };
+struct rpcrdma2_param xprt2_param_backward_credits = { 1 };
+const char *xprt2_netid(bool v6) { return "rdma2"; }
+
+#define ENTRIES		8
+#define KEPT		2
+/* all requests of a transport */
+#define REQUESTS	(XPRT2_SLOTS_MIN + XPRT2_SEND_BATCH)
+
+/**
+ * struct fixture - a transport, and its connection without a device
+ * @xp: the transport
+ * @ep: its endpoint, with ENTRIES Send Queue entries, KEPT of them reserved
+ * @id: identifier of the connection
+ * @reqs: requests in use
+ * @task: task that waits for one
+ */
+static struct fixture {
+	struct xprt2_xprt	*xp;
+	struct xprt2_ep		ep;
+	struct rdma_cm_id	id;
+	struct xprt2_req	*reqs[REQUESTS];
+	struct rpc_task		task;
+} *fixture;
+
+static void room(struct rpcrdma2_conn *co)
+{
+	xprt_write_space(&xprt2_conn_to_ep(co)->ep_xp->xp_xprt);
+}
+
+static const struct rpcrdma2_conn_ops ops = { .room = room };
+
+static int room_init(struct kunit *test)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct xprt_create args = {
+		.net		= &init_net,
+		.dstaddr	= (struct sockaddr *)&address,
+		.addrlen	= sizeof(address),
+	};
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct rpc_xprt *xprt;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	KUNIT_ASSERT_EQ(test, xprt2_reqs_start(), 0);
+	xprt = xprt2_setup(&args);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(xprt));
+	fixture = f;
+	test->priv = f;
+	place = NOWHERE;
+	f->xp = xprt2_from_xprt(xprt);
+	f->ep.ep_xp = f->xp;
+	rpcrdma2_conn_init(&f->ep.ep_conn, &ops);
+	rpcrdma2_regions_init(&f->ep.ep_conn);
+	f->ep.ep_conn.co_id = &f->id;
+	rpcrdma2_sq_open(&f->ep.ep_conn, ENTRIES, KEPT, ENTRIES, 0);
+	f->task.tk_runstate = BIT(RPC_TASK_ACTIVE);
+	/* the task that sends */
+	set_bit(XPRT_LOCKED, &xprt->state);
+	return 0;
+}
+
+static void room_exit(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	if (!f)
+		return;
+	xprt2_free(f->xp);
+	xprt2_reqs_stop();
+}
+
+/* The RPC layer sends nothing meanwhile. */
+static bool waits(void)
+{
+	return test_bit(XPRT_WRITE_SPACE, &fixture->xp->xp_xprt.state);
+}
+
+static struct xprt2_req *get_request(struct kunit *test)
+{
+	struct xprt2_xprt *xp = fixture->xp;
+	struct xprt2_req *req = xprt2_req_get(xp, &xp->xp_forward, true, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, req);
+	req->rq2_slot.rq_xprt = &xp->xp_xprt;
+	return req;
+}
+
+/* All entries that Calls can take are in use, and a Call needs four. */
+static bool take_four(struct kunit *test, enum place at, void (*act)(void))
+{
+	struct fixture *f = fixture;
+	struct xprt2_req *req = get_request(test);
+	bool taken;
+
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->ep.ep_conn, ENTRIES - KEPT, false));
+	place = at;
+	come_back = act;
+	taken = xprt2_send_take_entries(&f->ep, req, 4);
+	KUNIT_EXPECT_EQ(test, place, NOWHERE);
+	xprt2_req_put(req);
+	return taken;
+}
+
+static void give_four(void)
+{
+	rpcrdma2_sq_give(&fixture->ep.ep_conn, 4);
+}
+
+static void give_one(void)
+{
+	rpcrdma2_sq_give(&fixture->ep.ep_conn, 1);
+}
+
+static void give_three(void)
+{
+	rpcrdma2_sq_give(&fixture->ep.ep_conn, 3);
+}
+
+/* Entries that come back wake a Call that waits for them. */
+static void entries_after_wait(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, take_four(test, NOWHERE, NULL));
+	KUNIT_EXPECT_TRUE(test, waits());
+	give_four();
+	KUNIT_EXPECT_FALSE(test, waits());
+}
+
+/* The Call has entries that come back before the RPC layer knows that it waits. */
+static void entries_before_wait(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, take_four(test, BEFORE_WAIT, give_four));
+	KUNIT_EXPECT_FALSE(test, waits());
+}
+
+/* Entries that come back after that are the Call's, or it does not sleep. */
+static void entries_before_second_look(struct kunit *test)
+{
+	bool taken = take_four(test, BEHIND_BARRIER, give_four);
+
+	KUNIT_EXPECT_FALSE(test, waits());
+	if (taken)
+		KUNIT_EXPECT_EQ(test, atomic_read(&fixture->ep.ep_conn.co_sq.sq_units.un_free),
+				KEPT);
+}
+
+/* The Call waits for the rest, if some of its entries have come back before. */
+static void some_entries_before_wait(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, take_four(test, BEFORE_WAIT, give_one));
+	KUNIT_EXPECT_TRUE(test, waits());
+	give_three();
+	KUNIT_EXPECT_FALSE(test, waits());
+}
+
+/* The size of a payload for which a Call has a Write chunk */
+#define PAYLOAD		(16 * PAGE_SIZE)
+
+/* A Call with a chunk finds no region. The region that it needs comes back at @at. */
+static void call_without_region(struct kunit *test, enum place at, void (*act)(void))
+{
+	struct rpc_auth auth = { .au_flavor = RPC_AUTH_UNIX };
+	struct rpc_cred cred = { .cr_auth = &auth };
+	struct fixture *f = fixture;
+	struct xprt2_req *req = get_request(test);
+	struct rpc_rqst *rqst = &req->rq2_slot;
+	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
+	struct page **pages = kunit_kzalloc(test, (PAYLOAD >> PAGE_SHIFT) * sizeof(*pages),
+					    GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, device);
+	KUNIT_ASSERT_NOT_NULL(test, pages);
+	f->id.device = device;
+	f->ep.ep_vers = RPCRDMA2_VERS_TWO;
+	f->ep.ep_grant = 1;
+	f->ep.ep_limits = (struct rpcrdma2_call_limits)RPCRDMA2_NO_LIMITS;
+	f->ep.ep_max_sge = XPRT2_MIN_SGE;
+	f->ep.ep_call_threshold = RPCRDMA2_INLINE_DEFAULT;
+	f->ep.ep_reply_threshold = RPCRDMA2_INLINE_DEFAULT;
+	f->ep.ep_conn.co_regions.rg_depth = XPRT2_REGION_PAGES;
+	rqst->rq_cred = &cred;
+	rqst->rq_callsize = 100;
+	rqst->rq_rcvsize = 100;
+	KUNIT_ASSERT_EQ(test, xprt2_req_buffers(req, GFP_KERNEL), 0);
+	xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, 100);
+	rqst->rq_snd_buf.head[0].iov_len = 100;
+	rqst->rq_snd_buf.len = 100;
+	xdr_buf_init(&rqst->rq_rcv_buf, rqst->rq_rbuffer, 100);
+	rqst->rq_rcv_buf.pages = pages;
+	rqst->rq_rcv_buf.page_len = PAYLOAD;
+	rqst->rq_rcv_buf.buflen += PAYLOAD;
+	rqst->rq_rcv_buf.flags |= XDRBUF_READ;
+	place = at;
+	come_back = act;
+	KUNIT_EXPECT_EQ(test, xprt2_marshal_call(&f->ep, req), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, place, NOWHERE);
+	f->ep.ep_conn.co_regions.rg_needed = 0;
+	cancel_delayed_work_sync(&f->ep.ep_conn.co_regions.rg_refill);
+	xprt2_req_put(req);
+	xprt2_reqs_detach(f->xp);
+}
+
+/* A region of another RPC comes back: see rpcrdma2_regions_kunit.c for all of it. */
+static void region_back(void)
+{
+	fixture->ep.ep_conn.co_regions.rg_needed = 0;
+	room(&fixture->ep.ep_conn);
+}
+
+/* A Call that finds no region sleeps, unless one has come back before. */
+static void region_before_wait(struct kunit *test)
+{
+	call_without_region(test, NOWHERE, NULL);
+	KUNIT_EXPECT_TRUE(test, waits());
+	xprt_write_space(&fixture->xp->xp_xprt);
+	call_without_region(test, BEFORE_WAIT, region_back);
+	KUNIT_EXPECT_FALSE(test, waits());
+}
+
+static void put_first(void)
+{
+	struct fixture *f = fixture;
+
+	xprt2_req_put(f->reqs[0]);
+	f->reqs[0] = NULL;
+}
+
+/* All requests are in use. A task needs one, and one comes back at @at. */
+static void await_request(struct kunit *test, enum place at)
+{
+	struct fixture *f = fixture;
+	unsigned int i;
+
+	for (i = 0; i < REQUESTS; i++)
+		f->reqs[i] = get_request(test);
+	place = at;
+	come_back = put_first;
+	xprt2_alloc_slot(&f->xp->xp_xprt, &f->task);
+	KUNIT_EXPECT_EQ(test, place, NOWHERE);
+}
+
+/* The task is awake with that request, and the others come back. */
+static void expect_request(struct kunit *test)
+{
+	struct rpc_xprt *xprt = &fixture->xp->xp_xprt;
+	struct rpc_task *task = &fixture->task;
+	unsigned int i;
+
+	KUNIT_EXPECT_FALSE(test, RPC_IS_QUEUED(task));
+	KUNIT_EXPECT_EQ(test, xprt->backlog.qlen, 0);
+	KUNIT_EXPECT_NOT_NULL(test, task->tk_rqstp);
+	rpc_wake_up_queued_task(&xprt->backlog, task);
+	if (task->tk_rqstp) {
+		task->tk_rqstp->rq_xprt = xprt;
+		xprt2_free_slot(xprt, task->tk_rqstp);
+	}
+	for (i = 0; i < REQUESTS; i++)
+		if (fixture->reqs[i])
+			xprt2_req_put(fixture->reqs[i]);
+	KUNIT_EXPECT_TRUE(test, xprt2_pool_is_whole(&fixture->xp->xp_forward));
+}
+
+/* A request that comes back wakes a task in the backlog. */
+static void request_after_wait(struct kunit *test)
+{
+	await_request(test, NOWHERE);
+	KUNIT_EXPECT_TRUE(test, RPC_IS_QUEUED(&fixture->task));
+	put_first();
+	expect_request(test);
+}
+
+/* The same for a request that comes back before the task is in the backlog, or just afterwards */
+static void request_before_wait(struct kunit *test)
+{
+	await_request(test, BEFORE_WAIT);
+	expect_request(test);
+}
+
+static void request_before_second_look(struct kunit *test)
+{
+	await_request(test, BEHIND_WAIT);
+	expect_request(test);
+}
+
+static struct kunit_case room_cases[] = {
+	KUNIT_CASE(entries_after_wait),
+	KUNIT_CASE(entries_before_wait),
+	KUNIT_CASE(entries_before_second_look),
+	KUNIT_CASE(some_entries_before_wait),
+	KUNIT_CASE(region_before_wait),
+	KUNIT_CASE(request_after_wait),
+	KUNIT_CASE(request_before_wait),
+	KUNIT_CASE(request_before_second_look),
+	{}
+};
+
+static struct kunit_suite room_suite = {
+	.name		= "xprtrdma2_room",
+	.init		= room_init,
+	.exit		= room_exit,
+	.test_cases	= room_cases,
+};
+
+kunit_test_suite(room_suite);
