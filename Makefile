@@ -244,7 +244,7 @@ help:
 ##                          ARCH=i386 (32 bit) or s390x (big endian)
 ##   make kunit             unit tests in a guest; KERNEL=
 ##   make mutants           whether kunit-host detects faults injected into the sources; FILES=
-##   make guest-mutants     whether groups in guests detect such faults; MUTANTS=dma or bounds
+##   make guest-mutants     the same in guests; MUTANTS=dma, bounds or wakeups
 ##   make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell
 ##   make lint-changed      the same for the files that differ from a commit; BASE=
 ##   make packages          checks of the Debian packages, unpacked

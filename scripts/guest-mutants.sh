@@ -8,7 +8,9 @@
 #					device that has DMA addresses of its own; only the calls
 #					in these files
 #	guest-mutants.sh bounds [GROUP]	each change below "bounds" is made, or those of this group
-#	guest-mutants.sh		both, one after the other
+#	guest-mutants.sh wakeups [FILE]	each change below "wakeups" is made, or those of this file;
+#					a unit test has to fail
+#	guest-mutants.sh		all three, one after the other
 #
 # A mutant may also make a mount wait for a Reply forever, so a guest counts as a detection if it
 # takes three times the processor time that it takes without a change.
@@ -37,6 +39,33 @@ crowd	svcrdma2/pure.h	s{(left = most) / 2 - address}{$1}	an address may have all
 crowd	svcrdma2/recvfrom.c	s{(\tint ret;\n)(\n\trpcrdma2_rqst_begin.*?\n)(\n)}{$1\tstatic atomic_t turn;\n$2\tif (atomic_inc_return(&turn) & 3) {\n\t\tsvc_xprt_received(xprt);\n\t\treturn 0;\n\t}\n$3}s	a Call takes four turns
 flood	svcrdma2/recvfrom.c	s{(\tint ret;\n)(\n\trpcrdma2_rqst_begin.*?\n)(\n)}{$1\tstatic atomic_t turn;\n$2\tif (atomic_inc_return(&turn) & 3) {\n\t\tsvc_xprt_received(xprt);\n\t\treturn 0;\n\t}\n$3}s	a Call takes four turns'
 
+# Wakeups that would be lost: a task does not look a second time, or does so too early. make mutants
+# does the same with the code that runs in user space, but without its barriers.
+# shellcheck disable=SC2016 # Perl's variables
+wakeups='
+kunit	include/rpcrdma2/conn.h	s{\tif \(!rpcrdma2_regions_awaited\(co\)\)\n\t\txprt_write_space\(xprt\);\n}{}	an RPC that waits for regions looks once
+kunit	include/rpcrdma2/conn.h	s{(\txprt_wait_for_buffer_space\(xprt\);\n)(\t/\* Regions.*?\);\n)}{$2$1}s	it looks before the RPC layer knows
+kunit	rpcrdma2/mr.c	s{!rg->rg_needed && }{}	the pool frees regions while an RPC waits
+kunit	svcrdma2/backchannel.c	s{return svc2_bc_unless_gone\(sp, xprt, -EAGAIN\)}{return -EAGAIN}	a callback waits for regions of a lost connection
+kunit	svcrdma2/limits.c	s{smp_mb__after_atomic\(\);\n(\treturn svc2_may_receive)}{$1}	no barrier before the second look for room
+kunit	svcrdma2/limits.c	s{smp_mb__after_atomic\(\);\n(\tspin_unlock\(&sp->sp_recv_lock\);\n\tsvc_xprt_enqueue)}{$1}	no barrier between a Call and its wakeup
+kunit	svcrdma2/limits.c	s{\tsmp_mb\(\);\t/\* pairs with svc2_pages_serve\(\) \*/\n}{}	no barrier before the second look at the quota
+kunit	svcrdma2/limits.c	s{/\* pairs with the barrier in svc2_has_wspace\(\) \*/\n\tsmp_mb\(\);}{}	no barrier between units and the search for a mark
+kunit	svcrdma2/recvfrom.c	s{\|\|\n\t    READ_ONCE\(sp->sp_event\)}{}	a thread forgets an event
+kunit	svcrdma2/recvfrom.c	s{!list_empty\(&sp->sp_start_q\) \|\| (!list_empty\(&sp->sp_ready_q\) \|\|)}{$1}	a thread forgets a Call before its RDMA Reads
+kunit	svcrdma2/recvfrom.c	s{ \|\| !list_empty\(&sp->sp_ready_q\)( \|\|)}{$1}	a thread forgets a Call with its data
+kunit	svcrdma2/recvfrom.c	s{(READ_ONCE\(sp->sp_event\)\)\n\t\tset_bit[^;]*;)}{$1\n\telse\n\t\tclear_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);}	XPT_DATA is cleared after the look
+kunit	svcrdma2/recvfrom.c	s{\tsmp_mb__after_atomic\(\);\n(\tcall = svc2_recv_take_call)}{$1}	no barrier before the look for messages
+kunit	xprtrdma2/req.c	s{\t\tif \(likely\(!READ_ONCE\(xprt->backlog.qlen\)\) .*?(\t\t)\treturn;}{$1return;}s	a request that comes back wakes no task
+kunit	xprtrdma2/send.c	s{if \(!rpcrdma2_sq_take\(&ep->ep_conn, count, control\)\)}{if (true)}	a Call that waits for entries looks once
+kunit	xprtrdma2/send.c	s{(\txprt_wait_for_buffer_space.*?smp_mb__after_atomic\(\);\n)(\tif \(!rpcrdma2_sq_take[^\n]*\n)}{$2$1}s	it looks before the RPC layer knows
+kunit	xprtrdma2/send.c	s{\tsmp_mb__after_atomic\(\);\n}{}	no barrier before its second look
+kunit	xprtrdma2/send.c	s|rpcrdma2_sq_take(\(&ep->ep_conn), count, control\)\) \{|rpcrdma2_units_try$1.co_sq.sq_units, count, 0)) {|	its second look leaves no mark
+kunit	xprtrdma2/send.c	s{\txprt_write_space\(xprt\);\n(\treturn true;)}{$1}	the RPC layer waits after a second look that succeeds
+kunit	xprtrdma2/send.c	s{\t\trpcrdma2_await_regions[^;]*;\n}{}	a Call without a region does not wait
+kunit	xprtrdma2/transport.c	s{(noncongested\(xprt, task\);\n.*?)req = xprt2_req_get[^;]*;}{$1req = NULL;}s	a task in the backlog looks once
+kunit	xprtrdma2/transport.c	s{(\txprt_add_backlog_noncongested[^;]*;\n)(.*?\n\t\}\n)(?=\})}{$2$1}s	it looks before it is there'
+
 SOURCE=$(mktemp -d) log=$(mktemp)
 export SOURCE
 trap 'rm -rf "$SOURCE" "$log"' EXIT
@@ -53,12 +82,18 @@ sources()
 
 build()
 {
+	[ "$1" != kunit ] || return 0	# kunit.sh builds, too
 	"$top/scripts/nfs-test.sh" --build "$kernel" "$1" >"$log" 2>&1 || { cat "$log"; exit 2; }
 }
 
 # detected GROUP: runs it
 detected()
 {
+	if [ "$1" = kunit ]; then
+		! "$top/scripts/kunit.sh" "$kernel" >"$log" 2>&1 || return 1
+		grep -q "^FAIL kunit $kernel .*: " "$log" || { cat "$log"; exit 2; }
+		return 0
+	fi
 	! TIMEOUT=$limit "$top/scripts/nfs-test.sh" --built "$kernel" "$1" >"$log" 2>&1 || return 1
 	# A guest that ran has printed a case.
 	grep -q 'no end after' "$log" || grep '^\(ok\|FAIL\) ' "$log" | grep -qv 'the guest ended with' ||
@@ -72,6 +107,7 @@ limit_of()
 	build "$1"
 	limit=''
 	! detected "$1" || { cat "$log"; exit 2; }
+	[ "$1" != kunit ] || return 0
 	limit=$(sed -nE 's/^# .* ([0-9]+) \+ ([0-9]+) s of a processor$/3 * (\1 + \2) + 60/p' "$log")
 	[ -n "$limit" ] || die "nfs-test.sh does not print the processor time of the group"
 	limit=$((limit))
@@ -100,12 +136,16 @@ bounds)
 	kernel=uml
 	rows=$(grep "^${2:-[a-z]}" <<<"$bounds") || die "no changes for group $2"
 	;;
+wakeups)
+	kernel=uml-debug
+	rows=$(grep -F "kunit	${2:-}" <<<"$wakeups") || die "no changes in $2"
+	;;
 '')	worst=0
-	for list in dma bounds; do
+	for list in dma bounds wakeups; do
 		"$top/scripts/guest-mutants.sh" "$list" || worst=$(($? > worst ? $? : worst))
 	done
 	exit "$worst" ;;
-*)	die "no list of mutants is called '$1': dma bounds" ;;
+*)	die "no list of mutants is called '$1': dma bounds wakeups" ;;
 esac
 
 failed=0 last=''
