@@ -31,18 +31,25 @@ static void fake_wanted(struct rpcrdma2_exchange *ex, u32 bytes)
 {
 }
 
+/* The sizes change while they are updated. */
+static bool changes;
+
 static void fake_update(struct svc2_xprt *sp)
 {
+	if (changes)
+		set_bit(SVC2_F_CHANGED, &sp->sp_flags);
 }
 
 /*
  * Places where a message can arrive while a thread takes one: before and after XPT_DATA is cleared,
- * after the thread has looked for messages, and before XPT_DATA is set for the rest
+ * after the thread has looked for messages, before XPT_DATA is set for the rest, and, if a thread
+ * did that, before XPT_DATA is cleared again
  */
-enum place { NOWHERE, BEFORE_CLEAR, BEHIND_BARRIER, BEHIND_LOOK, BEFORE_SET };
+enum place { NOWHERE, BEFORE_CLEAR, BEHIND_BARRIER, BEHIND_LOOK, BEFORE_SET, BEFORE_SECOND_CLEAR };
 
 static enum place place;
 static void (*arrive)(void);
+static unsigned int clears;
 
 static void pass(enum place at)
 {
@@ -54,7 +61,7 @@ static void pass(enum place at)
 
 static void windowed_clear_bit(unsigned int nr, unsigned long *word)
 {
-	pass(BEFORE_CLEAR);
+	pass(clears++ ? BEFORE_SECOND_CLEAR : BEFORE_CLEAR);
 	clear_bit(nr, word);
 }
 
@@ -253,6 +260,20 @@ static void s46_announcement_does_not_wait(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, sp->sp_props_busy);
 }
 
+/* A change of sizes that comes during an update leads to another update. */
+static void change_during_update(struct kunit *test)
+{
+	struct svc2_xprt *sp = &((struct fixture *)test->priv)->sp;
+
+	set_bit(SVC2_F_CHANGED, &sp->sp_flags);
+	changes = true;
+	svc2_props_update(sp);
+	changes = false;
+	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_CHANGED, &sp->sp_flags));
+	svc2_props_update(sp);
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_CHANGED, &sp->sp_flags));
+}
+
 static const struct arrival_case {
 	const char	*desc;
 	void		(*arrive)(void);
@@ -292,6 +313,7 @@ static void take_while_one_arrives(struct kunit *test, unsigned int had, enum pl
 	svc2_recv_sort(sp);
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
 	place = at;
+	clears = 0;
 	arrive = c->arrive;
 	call = svc2_recv_take_next(sp, &rv);
 	/* A place that this thread does not pass */
@@ -319,7 +341,7 @@ static void arrival_is_noticed(struct kunit *test)
 	unsigned int had;
 
 	for (had = 0; had <= 2; had++)
-		for (at = BEFORE_CLEAR; at <= BEFORE_SET; at++)
+		for (at = BEFORE_CLEAR; at <= BEFORE_SECOND_CLEAR; at++)
 			take_while_one_arrives(test, had, at);
 }
 
@@ -362,6 +384,7 @@ static void places_are_passed(struct kunit *test)
 		receive();
 		receive();
 		place = at;
+		clears = 0;
 		arrive = call_is_to_start;
 		svc2_recv_take_next(sp, &rv);
 		KUNIT_EXPECT_EQ(test, place, NOWHERE);
@@ -374,6 +397,7 @@ static void places_are_passed(struct kunit *test)
 
 static struct kunit_case property_cases[] = {
 	KUNIT_CASE_PARAM(arrival_is_noticed, arrival_gen_params),
+	KUNIT_CASE(change_during_update),
 	KUNIT_CASE(second_call_is_noticed),
 	KUNIT_CASE(places_are_passed),
 	KUNIT_CASE(s18_errors_of_calls),
