@@ -40,6 +40,7 @@ finish()
 {
 	[ -z "${realm_is_up:-}" ] || kerberos_down
 	check "unload after use" stop_and_unload || users_of_sunrpc | sed 's/^/# /'
+	nfs_is_up=''
 }
 
 # none_recovers: succeeds if no client recovers its state. A client whose mount has ended
@@ -146,6 +147,8 @@ vectors_spread()
 		fail "$1: vectors: $(grep -o ' vectors=.*' /tmp/connections | tr '\n' ' ')"
 	same "$1: the Receives use all completion vectors" \
 		"$(vectors_of /tmp/connections | sort -u | wc -l)" "$(nproc)"
+	# With two, each end uses half of them in any order.
+	[ "$vectors" -gt 2 ] || return 0
 	used=$(vectors_of /proc/net/rpc/xprtrdma2 | sort -u | wc -l)
 	bounded "$1: the client's use $used of $(nproc)" "$used" $(((vectors + 1) / 2))
 	used=$(vectors_of /proc/net/rpc/svcrdma2 | sort -u | wc -l)
