@@ -559,7 +559,7 @@ static void svc2_bc_await_late(struct svc2_callback *sc)
 	}
 
 	guard(spinlock)(&xprt->transport_lock);
-	/* 1: the time is over, and the wait had another reason to end */
+	/* 1: the time is over, or nearly */
 	if (left <= 1 && !sc->sc_late)
 		svc2_count(backward_silent);
 	ps = svc2_bc_find_posted(sp, xprt, be32_to_cpu(sc->sc_rqst->rq_xid));

@@ -236,7 +236,7 @@ enum {
 	C(backward_local_invs)	/* LOCAL_INV work requests */		\
 	C(backward_revoked)	/* aborted while memory was registered */ \
 	C(backward_late)	/* of these, answered soon after */	\
-	C(backward_silent)	/* of these, those that waited in vain for that */ \
+	C(backward_silent)	/* of these, waited for the answer in vain */ \
 	C(mrs_allocated)	/* memory regions for callbacks */	\
 	RPCRDMA2_PROPS_COUNTERS(C)					\
 	C(bad_inv_handle)	/* nominated, but not in the header */	\
