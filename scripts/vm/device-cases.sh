@@ -181,9 +181,10 @@ group_regions()
 			"s_errors_system + c_errors_received + c_connects == 0 && s_rdma_reads > 0"
 	done
 	check "$name: umount" umount_all
-	# A client whose region has all 147 pages of a Call, besides eight short segments
-	counted tester "" "$addr4" "$port" chunks.call_in_memory || failed=1
-	expect "$name: a segment of 147 pages is read in three parts" "s_rdma_reads == 11"
+	# A client whose region has all 257 pages of a Call
+	counted tester "" --export "$export_dir" "$addr4" "$port" chunks.long_call_in_memory ||
+		failed=1
+	expect "$name: a segment of 257 pages is read in five parts" "s_rdma_reads == 5"
 	finish
 	check "$name: device removed" device_down
 }
