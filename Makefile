@@ -148,7 +148,7 @@ kunit-host:
 mutants:
 	scripts/mutants.sh $(FILES)
 
-# MUTANTS=dma or bounds selects a list, MUTANTS="bounds crowd" the changes of a group.
+# MUTANTS=dma, bounds or wakeups selects a list, MUTANTS="bounds crowd" the changes of a group.
 guest-mutants:
 	scripts/guest-mutants.sh $(MUTANTS)
 

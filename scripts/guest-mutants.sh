@@ -70,6 +70,8 @@ kunit	xprtrdma2/transport.c	s{(\txprt_add_backlog_noncongested[^;]*;\n)(.*?\n\t\
 
 SOURCE=$(mktemp -d) log=$(mktemp)
 export SOURCE
+# Functions that a mutant enters are not those of the modules (coverage.sh).
+unset COVERAGE
 trap 'rm -rf "$SOURCE" "$log"' EXIT
 
 # sources [FILE CHANGE]: copies the sources, with this change

@@ -60,7 +60,8 @@ if [ $# -eq 0 ]; then
 			backward-rpc-overdue sizes changes size-storm grants resize shortage \
 			nconnect inuse ;;
 	kcsan)		set -- files nconnect callbacks-4.1 callbacks-rdma2 backward-rpc kill \
-			restart disconnect unplug grants sizes conformance ;;
+			restart disconnect unplug grants sizes conformance callbacks-rdma2-cut \
+			backward-rpc-cut storms ;;
 	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \
 			"${long[@]}" cycle storms disconnect shortage \
 			bounds-payload view link-loss ;;
@@ -191,7 +192,7 @@ run_group()
 
 	[ "$1" != link-stock ] || cases=${cases:-O_DIRECT}
 	# In-tree code does not sync a Receive back for the device, and therefore fails in the mode
-	# "strict". rdma2's callbacks without it are those of backward-rpc.
+	# "strict". Only the groups backward-rpc have callbacks in that mode.
 	case "$kernel $1" in
 	"uml-dma callbacks-"*)	dma=${dma:-bounce merge=1} ;;
 	esac

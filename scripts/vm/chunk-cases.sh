@@ -130,7 +130,7 @@ chunks_killed_cut()
 	run=$!
 	await came holding=16 2>/dev/null || fail "$name: the client does not hold 16"
 	echo_do kill
-	await has_risen s_backward_given_up -ge 16
+	await has_risen s_backward_given_up -ge 16 || fail "$name: not all Calls are given up"
 	device_down || fail "$name: device removed"
 	risen "$before"
 	expect "$name: these Calls do not delay the removal" "s_backward_silent == 0"

@@ -21,7 +21,7 @@ kernel=${1:-uml}
 kunit=${KUNIT:-0}
 # In kernels with fault injection, faults/ limits it to these modules.
 faults=0
-[[ $kernel != uml-debug && $kernel != uml-smp ]] || faults=1
+[[ ! $kernel =~ ^uml-(debug|smp|dma)$ ]] || faults=1
 bench=${BENCH:-0}
 # ONLY=svcrdma2 builds this module alone and keeps the last builds of the others.
 only=${ONLY:-rpcrdma2 xprtrdma2 svcrdma2 kunit bench faults}
