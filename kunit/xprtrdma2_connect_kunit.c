@@ -136,6 +136,23 @@ static void entries(struct kunit *test)
 			DEPTH + (c->takes ? 2 * 39 : 0) + XPRT2_DRAIN_WRS);
 }
 
+/* B-09: the client grants four Calls at first, or as many as the parameter if these are fewer. */
+static void first_grant(struct kunit *test)
+{
+	static const u32 grants[][2] = {	/* parameter, first */
+		{ 1, 1 }, { 2, 2 }, { 4, 4 }, { 16, 4 },
+	};
+	struct endpoint *f = endpoint_for_level(test, RDMA2_BKREQSUP_INLINE, roce, 0);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(grants); i++) {
+		f->xp.xp_backward_target = grants[i][0];
+		KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
+		KUNIT_EXPECT_EQ(test, f->xp.xp_backward_credits, grants[i][0]);
+		KUNIT_EXPECT_EQ(test, f->ep.ep_calls_target, grants[i][1]);
+	}
+}
+
 /*
  * A device with the least queues has entries for the largest Call, behind Sends that no completion
  * covers, and memory regions for it. A device with less is refused.
@@ -386,6 +403,7 @@ static struct kunit_case connect_cases[] = {
 	KUNIT_CASE_PARAM(entries, level_gen_params),
 	KUNIT_CASE_PARAM(regions, level_gen_params),
 	KUNIT_CASE_PARAM(depth, level_gen_params),
+	KUNIT_CASE(first_grant),
 	KUNIT_CASE(device_without_entries),
 	KUNIT_CASE(least_device),
 	KUNIT_CASE(one_region),

@@ -20,6 +20,20 @@
 #define xprt2_req_put(req)	((void)(req))
 #define xprt_put(xprt)		((void)(xprt))
 
+/* Requests for more Calls, or none because memory is short */
+static unsigned int reserved;
+static bool no_requests;
+#define xprt2_backward_reserve(xp, needed, gfp) \
+	(reserved = (needed), no_requests ? -ENOMEM : 0)
+
+/* The request of each Call, which goes to a service */
+static struct xprt2_req *free_req;
+static struct svc_serv service;
+#define xprt2_backward_req(xp, last, gfp)	((void)(xp), free_req)
+#define rpcrdma2_recv_buf_paged(rv, at, buf)	((void)(rv), (void)(at), (void)(buf))
+#define rpcrdma2_bc_queue(serv, rqst)		((void)(serv), (void)(rqst))
+#define xprt_get(xprt)				(xprt)
+
 /* The result of the post of a Reply */
 static int posted;
 #define xprt2_encode_header(req, h, len)			((void)(len), 0)
@@ -33,6 +47,8 @@ static int posted;
  * @ep: endpoint that the Call came on
  * @id: its identifier
  * @req: request of the Call
+ * @rep: its Receive buffer
+ * @msg: its message
  * @task: task of its Reply
  * @why: reason for the end of the connection
  */
@@ -41,6 +57,8 @@ struct unanswered {
 	struct xprt2_ep		ep;
 	struct rdma_cm_id	id;
 	struct xprt2_req	req;
+	struct xprt2_rep	rep;
+	struct rpcrdma2_msg	msg;
 	struct rpc_task		task;
 	enum rpcrdma2_loss	why;
 };
@@ -63,8 +81,15 @@ static int unanswered_init(struct kunit *test)
 	f->ep.ep_xp = &f->xp;
 	f->ep.ep_serial = 1;
 	f->ep.ep_calls = 1;
+	f->ep.ep_calls_target = 1;
+	reserved = 0;
+	no_requests = false;
 	atomic_set(&f->ep.ep_state, XPRT2_EP_READY);
 	spin_lock_init(&f->xp.xp_req_lock);
+	spin_lock_init(&f->xp.xp_xprt.bc_pa_lock);
+	f->xp.xp_xprt.bc_serv = &service;
+	f->xp.xp_serves = true;
+	free_req = &f->req;
 	mutex_init(&f->xp.xp_fence_mutex);
 	f->xp.xp_serial = 1;
 	f->req.rq2_slot.rq_xprt = &f->xp.xp_xprt;
@@ -137,17 +162,22 @@ static void lost_before(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_unanswered() - before, 1);
 }
 
-/* The task ends while the Reply cannot be posted. */
+/*
+ * The task ends while the Reply cannot be posted. The Call is counted again, but only the
+ * receive CQ raises the grant.
+ */
 static void s46_not_posted(struct kunit *test)
 {
 	struct unanswered *f = test->priv;
 
-	f->xp.xp_backward_credits = 1;
+	f->xp.xp_backward_credits = 16;
 	f->ep.ep_vers = RPCRDMA2_VERS_TWO;
 	f->ep.ep_call_threshold = RPCRDMA2_INLINE_DEFAULT;
 	posted = -ENOBUFS;
 	KUNIT_EXPECT_EQ(test, xprt2_send_backward(&f->req.rq2_slot), -ENOBUFS);
 	KUNIT_EXPECT_EQ(test, f->xp.xp_calls, 1);
+	KUNIT_EXPECT_EQ(test, f->ep.ep_calls_target, 1);
+	KUNIT_EXPECT_EQ(test, reserved, 0);
 	posted = 0;
 	xprt2_bc_free_rqst(&f->req.rq2_slot);
 	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_REPLY);
@@ -168,6 +198,68 @@ static void replied(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_unanswered() - before, 0);
 }
 
+static void grant_four(struct unanswered *f, u32 most)
+{
+	f->xp.xp_backward_credits = most;
+	f->xp.xp_calls = 0;
+	f->ep.ep_calls = 4;
+	f->ep.ep_calls_target = 4;
+	no_requests = false;
+}
+
+/* Receives are posted for all Calls that the client intends to grant. */
+static bool is_accepted(struct unanswered *f)
+{
+	bool accepted = !xprt2_bc_accept_call(&f->ep, &f->rep, &f->msg, false);
+
+	f->ep.ep_calls = f->ep.ep_calls_target;
+	f->req.rq2_reply = NULL;
+	return accepted;
+}
+
+/* B-09, S27: a server that uses all Calls that it is granted is granted more. */
+static void b09_grant_doubles(struct kunit *test)
+{
+	static const u32 steps[][3] = {	/* outstanding, granted, requests */
+		{ 3, 4, 0 }, { 4, 8, 5 }, { 7, 8, 0 }, { 8, 16, 9 }, { 15, 16, 0 },
+		{ 16, 20, 5 }, { 20, 20, 0 },
+	};
+	struct unanswered *f = test->priv;
+	unsigned int i;
+
+	grant_four(f, 20);
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		reserved = 0;
+		while (f->xp.xp_calls < steps[i][0])
+			KUNIT_ASSERT_TRUE(test, is_accepted(f));
+		KUNIT_EXPECT_EQ(test, f->ep.ep_calls, steps[i][1]);
+		KUNIT_EXPECT_EQ(test, reserved, steps[i][2]);
+	}
+	KUNIT_EXPECT_FALSE(test, is_accepted(f));
+	/* It stays when the Calls have ended. */
+	f->xp.xp_calls = 0;
+	KUNIT_EXPECT_TRUE(test, is_accepted(f));
+	KUNIT_EXPECT_EQ(test, f->ep.ep_calls, 20);
+}
+
+/* Without memory the grant stays, and grows when all are outstanding again. */
+static void grant_without_memory(struct kunit *test)
+{
+	struct unanswered *f = test->priv;
+
+	grant_four(f, 16);
+	no_requests = true;
+	while (f->xp.xp_calls < 4)
+		KUNIT_ASSERT_TRUE(test, is_accepted(f));
+	KUNIT_EXPECT_EQ(test, f->ep.ep_calls, 4);
+	KUNIT_EXPECT_FALSE(test, is_accepted(f));
+	no_requests = false;
+	xprt2_uncount_call(&f->req);
+	KUNIT_EXPECT_EQ(test, f->ep.ep_calls, 4);
+	KUNIT_EXPECT_TRUE(test, is_accepted(f));
+	KUNIT_EXPECT_EQ(test, f->ep.ep_calls, 8);
+}
+
 static struct kunit_case unanswered_cases[] = {
 	KUNIT_CASE(s46_no_task),
 	KUNIT_CASE(s46_task_ends),
@@ -175,6 +267,8 @@ static struct kunit_case unanswered_cases[] = {
 	KUNIT_CASE(lost_before),
 	KUNIT_CASE(s46_not_posted),
 	KUNIT_CASE(replied),
+	KUNIT_CASE(b09_grant_doubles),
+	KUNIT_CASE(grant_without_memory),
 	{}
 };
 

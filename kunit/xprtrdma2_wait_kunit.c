@@ -332,7 +332,7 @@ static void s46_request_without_memory(struct kunit *test)
 	struct xprt2_xprt *xp = backward_pool(test, 3, 3);
 	struct xprt2_req *req;
 
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 1), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 1, GFP_KERNEL), 0);
 	no_buffers = true;
 	KUNIT_EXPECT_NULL(test, xprt2_backward_req(xp, false, GFP_KERNEL));
 	req = xprt2_backward_req(xp, true, GFP_KERNEL);
@@ -344,7 +344,7 @@ static void s46_request_without_memory(struct kunit *test)
 		xprt2_req_put(req);
 	}
 	/* The pool can grow again. */
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 2), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 2, GFP_KERNEL), 0);
 	destroy_pool(xp);
 }
 
@@ -352,12 +352,20 @@ static void s46_request_without_memory(struct kunit *test)
 static void superfluous_requests_freed(struct kunit *test)
 {
 	struct xprt2_xprt *xp = backward_pool(test, 5, 2);
+	struct xprt2_req *reqs[4];
+	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4), 0);
+	for (i = 0; i < ARRAY_SIZE(reqs); i++) {
+		reqs[i] = xprt2_backward_req(xp, false, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, reqs[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(reqs); i++)
+		xprt2_req_put(reqs[i]);
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 2);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 2);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_all_reqs), 2);
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 4);
 	destroy_pool(xp);
 }
 
@@ -387,14 +395,46 @@ static void s46_last_free_request_stays(struct kunit *test)
 /* Once there are callbacks, the pool keeps its requests. */
 static void requests_kept_for_callbacks(struct kunit *test)
 {
-	struct xprt2_xprt *xp = backward_pool(test, 9, 1);
+	static const u32 steps[][2] = {	/* parameter, requests */
+		{ 1, 3 }, { 2, 5 }, { 16, 9 }, { 4, 9 },
+	};
+	struct xprt2_xprt *xp = backward_pool(test, 17, 1);
+	unsigned int i;
 
-	xp->xp_backward_target = 4;
-	KUNIT_EXPECT_EQ(test, xprt2_backward_open(xp), 0);
-	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 5);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 5);
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 7), 0);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 8);
+	/* with the request for errors of the transport */
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 1, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 1);
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		xp->xp_backward_target = steps[i][0];
+		KUNIT_EXPECT_EQ(test, xprt2_backward_open(xp), 0);
+		KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, steps[i][1]);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), steps[i][1]);
+	}
+	destroy_pool(xp);
+}
+
+/* A reserve creates the requests that are missing, and takes none of those that are free. */
+static void reserve_without_memory(struct kunit *test)
+{
+	struct xprt2_xprt *xp = backward_pool(test, 5, 5);
+	struct xprt2_req *req;
+
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 2, GFP_KERNEL), 0);
+	no_buffers = true;
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4, GFP_KERNEL), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 2);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 2, GFP_KERNEL), 0);
+	no_buffers = false;
+	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 2);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 4);
+	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 4);
+	/* One is in use: the pool has its maximum before five are free. */
+	req = xprt2_backward_req(xp, false, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, req);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 5, GFP_KERNEL), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 4);
+	xprt2_req_put(req);
 	destroy_pool(xp);
 }
 
@@ -450,6 +490,7 @@ static struct kunit_case wait_cases[] = {
 	KUNIT_CASE(superfluous_requests_freed),
 	KUNIT_CASE(s46_last_free_request_stays),
 	KUNIT_CASE(requests_kept_for_callbacks),
+	KUNIT_CASE(reserve_without_memory),
 	KUNIT_CASE(recvbuf_passed_on),
 	KUNIT_CASE(x8_no_plain_buffer),
 	KUNIT_CASE(s46_reply_accepted),

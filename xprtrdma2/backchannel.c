@@ -653,17 +653,40 @@ unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
 	return READ_ONCE(xp->xp_backward_credits);
 }
 
-/* S56: ep_calls is at least the highest grant sent on this connection (B-06). */
-static bool xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
+/*
+ * Intend to grant twice as many Calls when all are outstanding; @out are now.
+ * Each of the others has a free request, beside that for errors, or the grant
+ * stays for want of memory. xprt2_recv_call() posts the Receives, and the next
+ * Reply announces the grant.
+ *
+ * Context: receive CQ.
+ */
+static void xprt2_bc_raise(struct xprt2_ep *ep, u32 out)
+{
+	u32 most = READ_ONCE(ep->ep_xp->xp_backward_credits);
+	u32 calls = ep->ep_calls_target;
+
+	if (likely(out < calls || calls >= most))
+		return;
+	calls = min(2 * calls, most);
+	if (!xprt2_backward_reserve(ep->ep_xp, calls - out + 1,
+				    GFP_NOWAIT | __GFP_NOWARN))
+		ep->ep_calls_target = calls;
+}
+
+/*
+ * S56: ep_calls is at least the highest grant sent on this connection (B-06).
+ * Return: Calls that are outstanding now, or 0 when this one has no credit.
+ */
+static u32 xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	guard(spinlock)(&xp->xp_req_lock);
 	if (!xprt2_is_granted(xp->xp_calls, READ_ONCE(ep->ep_calls)))
-		return false;
-	xp->xp_calls++;
+		return 0;
 	req->rq2_call_of = ep->ep_serial;
-	return true;
+	return ++xp->xp_calls;
 }
 
 /*
@@ -676,6 +699,7 @@ static int xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	struct xprt2_req *req;
 	struct rpc_rqst *rqst;
+	u32 out;
 
 	req = xprt2_backward_req(ep->ep_xp, false, GFP_NOWAIT | __GFP_NOWARN);
 	if (!req)
@@ -691,8 +715,9 @@ static int xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	req->rq2_reply = rep;
 	WRITE_ONCE(req->rq2_ep, ep);	/* X7 */
 
-	if (xprt2_count_call(ep, req) &&
-	    (!chunks || xprt2_chunked_new(ep, req, msg)) &&
+	out = xprt2_count_call(ep, req);
+	xprt2_bc_raise(ep, out);
+	if (out && (!chunks || xprt2_chunked_new(ep, req, msg)) &&
 	    (h->h_nreads ? xprt2_chunked_read(req) : xprt2_give_call(req)))
 		return 0;
 	req->rq2_reply = NULL;

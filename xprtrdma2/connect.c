@@ -393,6 +393,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	if (calls < ep->ep_xp->xp_backward_target)
 		rpcrdma2_conn_log_backward(&ep->ep_conn, &logged, "xprtrdma2", calls);
 	WRITE_ONCE(ep->ep_xp->xp_backward_credits, calls);
+	ep->ep_calls_target = min_t(u32, calls, XPRT2_BACKWARD_FIRST);
 	*size = (struct rpcrdma2_conn_size){ .send_sges = ep->ep_max_sge };
 	backward = xprt2_ep_size_backward(ep, depth - xprt2_sq_depth(1, segs, calls),
 					  size);

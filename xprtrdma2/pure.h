@@ -671,6 +671,7 @@ enum {
 	/* outstanding Calls of the peer: default, maximum of the parameter */
 	XPRT2_BACKWARD_CREDITS	= 16,
 	XPRT2_BACKWARD_MAX	= 256,
+	XPRT2_BACKWARD_FIRST	= 4,	/* doubled when all are outstanding */
 
 	/* Read chunks of a Call at level GENL, and limit of Write chunks */
 	XPRT2_BACKWARD_CHUNKS	= 2,

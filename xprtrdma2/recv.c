@@ -156,7 +156,7 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 	u32 calls = ep->ep_calls;
 
 	target = READ_ONCE(xp->xp_xprt.bc_alloc_max) ?
-		 xp->xp_backward_credits : 0;
+		 ep->ep_calls_target : 0;
 	needed = rpcrdma2_receives_needed(credits, target);
 	if (rpcrdma2_conn_is_lost(&ep->ep_conn))
 		return credits;
@@ -221,6 +221,17 @@ static void xprt2_recv_set_window(struct xprt2_ep *ep)
 		rpcrdma2_window_raised(xprt);
 }
 
+/* A Call may raise the grant: the next Reply announces it. */
+static void xprt2_recv_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
+			    struct rpcrdma2_msg *msg)
+{
+	u32 before = ep->ep_calls_target;
+
+	xprt2_handle_call(ep, rep, msg);
+	if (unlikely(ep->ep_calls_target != before))
+		xprt2_recv_set_window(ep);
+}
+
 typedef void (*message_handler)(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				struct rpcrdma2_msg *msg);
 
@@ -254,8 +265,8 @@ static void xprt2_recv_drop(struct xprt2_ep *ep, struct xprt2_rep *rep,
 /* The direction, not the xid, distinguishes Calls from Replies (C-066). */
 static const message_handler handlers[][RDMA2_UPDPROP + 1] = {
 	[RDMA2_CALL] = {
-		[RDMA2_MSG]	= xprt2_handle_call,
-		[RDMA2_NOMSG]	= xprt2_handle_call,
+		[RDMA2_MSG]	= xprt2_recv_call,
+		[RDMA2_NOMSG]	= xprt2_recv_call,
 		[RDMA2_OPTIONAL] = xprt2_handle_property,
 		[RDMA2_CONNPROP] = xprt2_handle_property,
 		[RDMA2_REQPROP]	= xprt2_handle_property,

@@ -416,40 +416,47 @@ struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp
 /**
  * xprt2_backward_reserve - make sure that enough requests are free
  * @xp: transport
- * @needed: number of requests
+ * @needed: number of requests, with the last one: see xprt2_pool_pop()
+ * @gfp: allocation flags
  *
- * Return: 0, or -ENOMEM.
+ * Those that are free stay so, for messages that need one meanwhile.
+ *
+ * Return: 0, or -ENOMEM, when there may be some more.
  */
-int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed)
+int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed, gfp_t gfp)
 {
-	struct xprt2_req *req, *next;
+	struct xprt2_pool *pool = &xp->xp_backward;
+	struct xprt2_req *req;
 	unsigned int count;
-	LIST_HEAD(reqs);
 
-	for (count = 0; count < needed; count++) {
-		req = xprt2_backward_req(xp, false, GFP_KERNEL);
+	scoped_guard(spinlock, &xp->xp_req_lock)
+		count = list_count_nodes(&pool->pl_free);
+	for (; count < needed; count++) {
+		req = xprt2_req_create(xp, pool, gfp);
 		if (!req)
-			break;
-		list_add(&req->rq2_pool, &reqs);
+			return -ENOMEM;
+		scoped_guard(spinlock, &xp->xp_req_lock)
+			list_add_tail(&req->rq2_pool, &pool->pl_free);
 	}
-	list_for_each_entry_safe(req, next, &reqs, rq2_pool) {
-		list_del_init(&req->rq2_pool);
-		xprt2_req_put(req);
-	}
-	return count < needed ? -ENOMEM : 0;
+	return 0;
 }
 
 /**
- * xprt2_backward_open - make sure that there are requests for callbacks
+ * xprt2_backward_open - make sure that there are requests for the first callbacks
  * @xp: transport, which keeps its backward requests from now on
+ *
+ * Two for each, because a Reply holds its request until its Send is complete,
+ * but returns the credit to the server before that; and one for errors.
  *
  * Return: 0, or -ENOMEM.
  */
 int xprt2_backward_open(struct xprt2_xprt *xp)
 {
+	u32 first = min_t(u32, xp->xp_backward_target, XPRT2_BACKWARD_FIRST);
+
 	scoped_guard(spinlock, &xp->xp_req_lock)
 		xp->xp_backward.pl_keep = xp->xp_backward.pl_max;
-	return xprt2_backward_reserve(xp, xp->xp_backward_target + 1);
+	return xprt2_backward_reserve(xp, 2 * first + 1, GFP_KERNEL);
 }
 
 /**

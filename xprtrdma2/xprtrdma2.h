@@ -518,6 +518,8 @@ enum xprt2_ep_state {
  * @ep_recvs_posted: Receives the device has, until the connection is lost.
  *	Receive CQ only, once connected
  * @ep_calls: Calls that the server is granted. Connect, then receive CQ
+ * @ep_calls_target: Calls that the client intends to grant, at most
+ *	xp_backward_credits. Connect, then receive CQ
  * @ep_chunk_max: entries of the longest chain for a backward Call; 0 when these
  *	cannot have chunks
  * @ep_chunk_units: entries of the Send Queue for such chains
@@ -563,6 +565,7 @@ struct xprt2_ep {
 	unsigned int		ep_recvs_posted ____cacheline_aligned_in_smp;
 	bool			ep_silent;
 	u32			ep_calls;
+	u32			ep_calls_target;
 	unsigned int		ep_chunk_max;
 	struct rpcrdma2_units	ep_chunk_units;
 	struct delayed_work	ep_chunk_work;
@@ -611,7 +614,8 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_fence_mutex: keeps @xp_ep alive without XPRT_LOCKED, and excludes the
  *	release path, which fences or force-releases the regions of an aborted
  *	RPC, from teardown. Never held while waiting for the peer
- * @xp_backward_target: Calls that the client intends to grant the server
+ * @xp_backward_target: most Calls that the client grants the server, from the
+ *	parameter
  * @xp_backward_credits: Calls that it can grant: fewer when the device of this
  *	connection, or the last, has too small queues (B-04). Written by connect
  *	before there are any Calls
@@ -773,7 +777,7 @@ int xprt2_req_buffers(struct xprt2_req *req, gfp_t gfp);
 void xprt2_req_pass_recvbuf(struct xprt2_req *req);
 int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req);
 struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
-int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed);
+int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed, gfp_t gfp);
 int xprt2_backward_open(struct xprt2_xprt *xp);
 int xprt2_reqs_create(struct xprt2_xprt *xp);
 void xprt2_reqs_detach(struct xprt2_xprt *xp);

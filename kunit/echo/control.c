@@ -313,7 +313,8 @@ static const struct file_operations result_fops = {
 
 static int __init echo_init(void)
 {
-	echo_wq = alloc_workqueue("rpcrdma2_echo", WQ_UNBOUND, 4 * ECHO_WINDOW);
+	echo_wq = alloc_workqueue("rpcrdma2_echo", WQ_UNBOUND,
+				  min_t(int, 4 * ECHO_WINDOW, WQ_MAX_ACTIVE));
 	if (!echo_wq)
 		return -ENOMEM;
 	folder = debugfs_create_dir("rpcrdma2_echo", NULL);

@@ -37,7 +37,7 @@ enum {
 	ECHO_MAX_HOLD		= 60000,
 
 	/* maximum of outstanding Calls in one direction; threads of a service */
-	ECHO_WINDOW		= 64,
+	ECHO_WINDOW		= 256,
 	ECHO_THREADS		= 24,
 };
 

@@ -44,14 +44,23 @@ called_set='
 	backward) echo "${VALUE:-genl}" >/sys/module/svcrdma2/parameters/backward ;;
 	esac'
 
-# The tester's settings of a client: an RPCSEC_GSS context of its service; its parameter; and
-# whether VALUE more Calls have been given up since VALUE was 0
+# The tester's settings of a client: an RPCSEC_GSS context of its service; its parameter; whether
+# VALUE Calls are outstanding, which the service holds until then; and whether VALUE more Calls
+# have been given up since VALUE was 0
 # shellcheck disable=SC2016 # the tester's variables
 caller_set='
 	case $SETTING in
 	gss_context)	gss_context; exit ;;
 	receive_size)	echo "${VALUE:-20480}" >/sys/module/xprtrdma2/parameters/receive_size
 			exit ;;
+	held)	[ -n "$VALUE" ] || exit 0
+		until grep -qw "backward_used=$VALUE" /proc/net/rpc/xprtrdma2; do sleep 0.1; done
+		# A thread of the service may not hold its Call yet.
+		while grep -q "backward_used=[1-9]" /proc/net/rpc/xprtrdma2; do
+			echo release >/sys/kernel/debug/rpcrdma2_echo/control
+			sleep 0.1
+		done
+		exit ;;
 	esac
 	number() { awk "\$1 == \"backward_unanswered\" { print \$2 }" \
 		/sys/kernel/debug/xprtrdma2/counters; }

@@ -127,6 +127,7 @@ echo_in_version()
 	local label="version $1" count=$2
 
 	check "$label: a client that accepts Calls" pinned "$1" echo_connect || return
+	check "B-09 $label: the grant grows with use, to 16" grant_grows 16
 	counted echo_inline "$label" "$count" 2>/dev/null
 	check "$label: one connection in that version" test "$(echo_connections "$1")" -eq 1
 	backward_counted "$((2 * count))"
@@ -340,6 +341,7 @@ echo_chunks()
 	local count=$1 w
 
 	check "C-037: a client that accepts chunks" echo_connect || return
+	check "B-09: the grant grows with use, to 16" grant_grows 16
 	for w in "call=$sizes reply=0" "call=0 reply=$sizes" \
 		"call=0 reply=$sizes reply_ddp=1" "call=$sizes reply=0 ddp=1" \
 		"call=$sizes reply=$sizes" "call=$sizes reply=$sizes ddp=1" \

@@ -56,11 +56,45 @@ views_say()
 	await both_have_words "$@" || complain "$seen"
 }
 
+# grants CREDITS: succeeds if the client grants this number of Calls. If it does not, all that it
+# grants may be outstanding now: the service replies to those that it holds, and the Replies
+# announce the next grant.
+grants()
+{
+	has_words /proc/net/rpc/svcrdma2 "backward_credits=$1" && return
+	echo_do release
+	return 1
+}
+
+released_and_over()
+{
+	echo_do release
+	run_is_over
+}
+
+# grant_grows CREDITS: has as many Calls outstanding as the client of the only connection
+# grants, until it grants this number. It grants less before.
+grant_grows()
+{
+	local run grown='' before
+
+	before=$(words_of /proc/net/rpc/svcrdma2 backward_credits)
+	[ "${before//[^0-9]/}" -lt "$1" ] || complain "before: $before" || return
+	echo_do "run direction=backward count=1000000 window=$1 hold=60000 head" >/dev/null 2>&1 &
+	run=$!
+	await grants "$1" && grown=1
+	echo_do halt
+	await released_and_over || complain "the run does not end" || return
+	wait "$run" || complain "the run ended with $?" || return
+	[ -n "$grown" ] || complain "$seen" || return
+	came wrong=0 failed=0 retried=0
+}
+
 # window_held LABEL GRANT WINDOW: the service holds all Calls until both ends have been
 # checked. A thread that is released holds its next Call too, so the release is repeated.
 window_held()
 {
-	local label=$1 calls=$((2 * $3 < 64 ? 2 * $3 : 64)) run
+	local label=$1 calls=$((2 * $3 < 256 ? 2 * $3 : 256)) run
 
 	echo_do "run direction=backward count=$calls window=$calls hold=60000 head call=0 reply=0" &
 	run=$!
@@ -84,6 +118,7 @@ window_case()
 
 	check "$label: connect" window_of "$1" "$2" || return
 	check "$label: connect" echo_connect || return
+	check "B-09 $label: the grant grows with use" grant_grows "$3"
 	check "B-12 $label: 1000 Calls, 64 concurrently" all_right backward 1000 \
 		"window=64 head $inline $inline_reply"
 	window_held "$label" "$1" "$3"
@@ -102,7 +137,7 @@ window_not_begun()
 	local label="a service ends with Calls that it has not started" before run end
 
 	window_of 64 64 && echo_connect || { fail "$label: connect"; window_of 16 16; return; }
-	check "$label: 64 credits are granted" all_right backward 128 "window=64 head"
+	check "B-09 $label: the grant grows with use, to 64" grant_grows 64
 	before=$(counters)
 	echo_do "run direction=backward count=64 window=64 hold=60000 head call=0 reply=0" &
 	run=$!
@@ -160,6 +195,8 @@ window_small()
 		${4:+max_cqe="$4"} || return
 	dmesg -C
 	check "C-003 $label: connect" echo_connect
+	check "B-05 B-09 $label: the grant grows to the lower one" \
+		grant_grows "$(($2 < $3 ? $2 : $3))"
 	check "$label: 500 Calls" all_right backward 500 \
 		"window=64 head $inline $inline_reply"
 	check "B-04 $label: the client grants $2" view_says \
@@ -214,19 +251,24 @@ window_moves()
 
 window_cases()
 {
-	local buffers
+	local buffers rnr_before
 
 	window_case 64 64 64
 	window_chunks
 	window_case 8 64 8
 	window_case 64 2 2
+	window_case 2 64 2
 	window_of 256 256
 	buffers=$(buffers_now)
 	check "256 on both sides: connect" echo_connect
+	rnr_before=$(rnr)
+	check "B-09 256 on both sides: the grant grows with use, to 256" grant_grows 256
 	[ -z "$buffers" ] ||
 		check "256 on both sides: a request has one buffer" one_buffer_each "$buffers"
+	window_held "256 on both sides" 256 256
 	check "256 on both sides: 500 Calls" all_right backward 500 \
 		"window=64 head $inline $inline_reply"
+	same "B-10 256 on both sides: each message finds a Receive" "$(rnr)" "$rnr_before"
 	check "256 on both sides: disconnect" echo_disconnect
 	window_small 1000 64 128
 	window_small 300 32 16
@@ -264,8 +306,7 @@ window_short()
 	most=$(sed -n 's/.* xprt2_grant: .*credits=//p' "$trace" | sort -n | tail -n 1)
 	bounded "B-04 $name: up to $most Calls of the client" "${most:-1}" 4
 	all_right both 300 "window=64 head $inline $inline_reply"
-	check "B-09 $name: then Receives for all" view_says \
-		/proc/net/rpc/svcrdma2 "backward_credits=256"
+	check "B-09 $name: then Receives for all" grant_grows 256
 	check "$name: disconnect" echo_disconnect
 	window_of 16 16
 }

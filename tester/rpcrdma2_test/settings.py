@@ -18,6 +18,8 @@ TABLE = {
     'exports': ('server', '"unknown": the server cannot look up its exports'),
     'gss_context': ('both', 'the handle, in hex, of an RPCSEC_GSS context that the service has '
                     'to accept, with any key'),
+    'held': ('client', 'ends when this many Calls of the server were outstanding, which the '
+             'client holds until then, and it has replied to all'),
     'pin': ('client', "the only version that the client may use with the tester's $PORT; a "
             'second number is the one for all other ports of the address'),
     'receive_memory': ('server', 'KiB for the Receives of all connections'),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Calls of a server whose answers find no Receive, with the client of kunit/echo."""
 
+import subprocess
 import time
 
 from .. import rpc, wire
@@ -13,6 +14,30 @@ from .layout import CONTEXT, GSS, is_denied
 
 FEW = 4                         # Receives of the server
 STEP = 8                        # Calls that the client accepts at a time
+HOLD = 60000                    # ms, unless the service is to reply
+
+
+def held(t, count):
+    """
+    Has so many Calls outstanding; returns the grants of their Replies, and the one after them.
+
+    The last of these Calls may raise the grant after its Reply has begun. The client receives the
+    next Call after that.
+    """
+    t.send(*[echo(t, hold=HOLD) for _ in range(count)])
+    try:
+        t.set('held', count)
+    except subprocess.SubprocessError as reason:
+        raise Failure(f'{count} Calls are not outstanding: {reason}') from reason
+    return {answer(t).credit for _ in range(count)}, replied(t, echo(t)).credit
+
+
+def use_all(t):
+    """Has as many Calls outstanding as the client grants, until it grants no more; returns that."""
+    grant, more = 0, replied(t, echo(t)).credit
+    while more > grant:
+        grant, (_, more) = more, held(t, more)
+    return grant
 
 
 def fill(t):
@@ -22,7 +47,7 @@ def fill(t):
     The first answers find a Receive. Then answers to twice the grant hang and hold a request of
     the client each; later answers wait.
     """
-    grant = replied(t, echo(t)).credit
+    grant = use_all(t)
     calls = [echo(t) for _ in range(3 * grant + FEW)]
     for at in range(0, len(calls), STEP):
         t.send(*calls[at:at + STEP])
@@ -37,6 +62,19 @@ def a_call_has_its_reply(t):
         for length in (0, 1000):
             got = replied(t, echo(t, length), proc=wire.MSG, version=2)
             check(got.credit > 0 and not got.handles() and got.reply is None, f'{got}')
+
+
+@case('B-09 B-11 S27 S56', plays='server', needs='set')
+def a_grant_that_grows(t):
+    """The grant doubles when all Calls that it allows are outstanding, and not before"""
+    with called(t):
+        first = replied(t, echo(t)).credit
+        check(held(t, first - 1) == ({first}, first), 'the grant grows before that')
+        grants, grown = held(t, first)
+        check(grants <= {first, 2 * first} and grown == 2 * first, f'{grants}, then {grown}')
+        most = use_all(t)
+        check(most > 2 * first, f'{most} are granted at most')
+        check(replied(t, echo(t)).credit == most, 'the grant shrinks')
 
 
 @case('C-038', plays='server')
@@ -106,7 +144,7 @@ def gss_behind_a_long_header(t):
                 is_denied(got)
 
 
-@case('S24 S46 B-06', plays='server')
+@case('S24 S46 B-06', plays='server', needs='set')
 def a_request_is_kept_for_an_error(t):
     """While a request is left, excess Calls get SYSTEM, and all other Calls are answered"""
     t.accept(receives=FEW)
@@ -123,7 +161,7 @@ def a_request_is_kept_for_an_error(t):
                   (isinstance(got, Rpc) or got.code == wire.SYSTEM), f'{got}')
 
 
-@case('S46', plays='server')
+@case('S46', plays='server', needs='set')
 def no_request_for_an_error(t):
     """Without a request for that answer the connection ends"""
     t.accept(receives=FEW)
@@ -149,7 +187,7 @@ def answers_to_no_connection(t):
         t.accept()
 
 
-@case('S46', plays='server')
+@case('S46', plays='server', needs='set')
 def answers_that_hang(t):
     """Answers that wait for some seconds, and delay the callback service, end the connection"""
     t.accept(receives=FEW)

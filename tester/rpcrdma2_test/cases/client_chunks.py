@@ -24,10 +24,13 @@ def pattern(seed, length):
     return b''.join(struct.pack('<I', word) for word in words)[:length]
 
 
-def echo(t, length=0, want=0, data=None):
-    """Returns a Call with LENGTH bytes of inline data, for a Reply with WANT bytes."""
+def echo(t, length=0, want=0, data=None, hold=0):
+    """
+    Returns a Call with LENGTH bytes of inline data, for a Reply with WANT bytes, which the service
+    delays by HOLD milliseconds.
+    """
     number = t.xid()
-    arguments = u32(SEED, want, 0, 0, length) + (pattern(SEED, length) if data is None else data)
+    arguments = u32(SEED, want, 0, hold, length) + (pattern(SEED, length) if data is None else data)
     body = rpc.call(number, ECHO, arguments, PROGRAM, 1, cred=u32(0, 0, 0, 0))
     return Rpc(number, body + bytes(-len(body) % 4), 2, 2)
 
