@@ -425,11 +425,19 @@ static void rpcrdma2_recv_fit_reposted(struct rpcrdma2_recv *rv)
 	rpcrdma2_rpool_note_pages(rv, n);
 }
 
+static void rpcrdma2_recv_free_memory(struct rpcrdma2_rpool *rp, void *memory)
+{
+	if (rp->rp_cache)
+		kmem_cache_free(rp->rp_cache, memory);
+	else
+		kfree(memory);
+}
+
 static void rpcrdma2_recv_destroy(struct rpcrdma2_recv *rv)
 {
 	rpcrdma2_recv_set_stretch(rv, NULL);
 	rpcrdma2_recv_drop_pages(rv, 0, rv->rv_npages);
-	kfree((void *)rv - rv->rv_pool->rp_before);
+	rpcrdma2_recv_free_memory(rv->rv_pool, (void *)rv - rv->rv_pool->rp_before);
 }
 
 static struct rpcrdma2_recv *rpcrdma2_recv_alloc(struct rpcrdma2_rpool *rp,
@@ -439,7 +447,12 @@ static struct rpcrdma2_recv *rpcrdma2_recv_alloc(struct rpcrdma2_rpool *rp,
 	struct rpcrdma2_recv *rv;
 	void *memory;
 
-	memory = kzalloc_node(rp->rp_before + sizeof(*rv), gfp, rp->rp_node);
+	if (rp->rp_cache)
+		memory = kmem_cache_alloc_node(rp->rp_cache, gfp | __GFP_ZERO,
+					       rp->rp_node);
+	else
+		memory = kzalloc_node(rp->rp_before + sizeof(*rv), gfp,
+				      rp->rp_node);
 	if (!memory)
 		return NULL;
 	rv = memory + rp->rp_before;
@@ -448,7 +461,7 @@ static struct rpcrdma2_recv *rpcrdma2_recv_alloc(struct rpcrdma2_rpool *rp,
 	rv->rv_wr.wr_cqe = &rv->rv_cqe;
 	rv->rv_wr.sg_list = rv->rv_sges;
 	if (!rpcrdma2_recv_resize(rv, 0, n, gfp)) {
-		kfree(memory);
+		rpcrdma2_recv_free_memory(rp, memory);
 		return NULL;
 	}
 	rv->rv_npages = n;

@@ -184,6 +184,7 @@ static void xprt2_init_receives(struct xprt2_xprt *xp)
 	 */
 	rp->rp_size = PAGE_SIZE;
 	rp->rp_before = offsetof(struct xprt2_rep, rep_recv);
+	rp->rp_cache = xprt2_rep_cache;
 	/* posted, or held by a request while its message is read */
 	rp->rp_max = 2 * rpcrdma2_receives_needed(xp->xp_xprt.max_reqs +
 						  XPRT2_SEND_BATCH,

@@ -765,6 +765,7 @@ void xprt2_version_works(struct xprt2_ep *ep);
 void xprt2_forget_servers(void);
 
 /* req.c */
+extern struct kmem_cache *xprt2_rep_cache;
 int xprt2_reqs_start(void);
 void xprt2_reqs_stop(void);
 struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,

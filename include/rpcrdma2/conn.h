@@ -112,11 +112,11 @@ struct rpcrdma2_recv;
  *
  * The owner sets these seven. The others belong to the Send Queue:
  *
+ * @po_id: identifies it in trace events
  * @po_list: entry of sq_posted
  * @po_cqe: completion of the last work request
  * @po_opcode: opcode of that work request
  * @po_wrs: number of its entries; 0 if it is not on @sq_posted
- * @po_id: identifies it in trace events
  * @po_since: when it was posted, in jiffies
  */
 struct rpcrdma2_post {
@@ -131,11 +131,11 @@ struct rpcrdma2_post {
 	u32			po_bytes;
 	unsigned int		po_extra;
 
+	u32			po_id;
 	struct list_head	po_list;
 	struct ib_cqe		po_cqe;
 	enum ib_wr_opcode	po_opcode;
 	unsigned int		po_wrs;
-	u32			po_id;
 	unsigned long		po_since;
 };
 
@@ -333,20 +333,20 @@ struct rpcrdma2_regions {
  * @em_later: the owner takes the entries for the LOCAL_INVs before
  *	rpcrdma2_fence(), and not with those for the REG_MRs. Set before there
  *	are regions
+ * @em_fencing: a fence of rpcrdma2_revoke() has not ended
  * @em_fence: chain of the LOCAL_INVs
  * @em_done: ends the fence, and is called exactly once for it. @ok is false if
  *	the regions may still be live; then the connection is lost. Called from
  *	the Send CQ, or by the caller of rpcrdma2_sq_drain()
- * @em_fencing: a fence of rpcrdma2_revoke() has not ended
  */
 struct rpcrdma2_exposed {
 	struct list_head	em_regions;
 	bool			em_later;
+	bool			em_fencing;
 	struct rpcrdma2_post	em_fence;
 	void			(*em_done)(struct rpcrdma2_conn *co,
 					   struct rpcrdma2_exposed *ex,
 					   bool ok);
-	bool			em_fencing;
 };
 
 /**
@@ -867,6 +867,9 @@ struct rpcrdma2_budget {
  * @rp_small: Receives with fewer bytes than they should have, in any state
  * @rp_last_id: rv_id of the Receive made last
  * @rp_posts: total number posted by rpcrdma2_recv_repost()
+ * @rp_cache: for a struct rpcrdma2_recv and rp_before bytes; NULL for kmalloc().
+ *	Also set by the owner before the first Receive is made; here because no
+ *	RPC needs it, and the cache line up to @rp_free is full
  */
 struct rpcrdma2_rpool {
 	unsigned int		rp_size;
@@ -885,6 +888,7 @@ struct rpcrdma2_rpool {
 	unsigned int		rp_small;
 	unsigned int		rp_last_id;
 	unsigned int		rp_posts;
+	struct kmem_cache	*rp_cache;
 };
 
 /**

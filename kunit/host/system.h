@@ -477,6 +477,7 @@ static inline void memalloc_nofs_restore(unsigned int old)
 #define GFP_KERNEL		1
 #define __GFP_NORETRY		0
 #define __GFP_NOWARN		0
+#define __GFP_ZERO		0
 #define __GFP_RETRY_MAYFAIL	0
 #define NUMA_NO_NODE		(-1)
 #define KMALLOC_MAX_SIZE	(1UL << 22)
@@ -498,6 +499,7 @@ void kfree(const void *memory);
 #define kmem_cache_create		host_cache
 #define kmem_cache_destroy		kfree
 #define kmem_cache_alloc(cache, gfp)	kzalloc((cache)->size, gfp)
+#define kmem_cache_alloc_node(cache, gfp, node)	kmem_cache_alloc(cache, gfp)
 #define kmem_cache_zalloc		kmem_cache_alloc
 #define kmem_cache_free(cache, memory)	kfree(memory)
 
