@@ -436,6 +436,7 @@ static void message_before_wakeup(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(produce); i++) {
 		wakeups = 0;
 		found = 0;
+		clear_bit(XPT_DATA, &f->sp.sp_xprt.xpt_flags);
 		produce[i](f);
 		KUNIT_EXPECT_GT(test, wakeups, 0);
 		KUNIT_EXPECT_EQ(test, found, wakeups);
