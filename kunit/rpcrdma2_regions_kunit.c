@@ -8,7 +8,7 @@
 #include <linux/module.h>
 #include <linux/sunrpc/xprt.h>
 
-/* What happens before and after the RPC layer notes that a Call waits, once */
+/* Events before and after the RPC layer notes that a Call waits, once */
 static void (*before_wait)(void), (*after_wait)(void);
 
 static void pass(void (**window)(void))

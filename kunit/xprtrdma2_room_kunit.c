@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits of the client's Calls: for Send Queue entries, memory regions, and requests. What a Call
- * waits for may come back before the RPC layer knows that the Call waits: then nothing would wake
- * the Call later.
+ * Waits of the client's Calls: for Send Queue entries, memory regions, and requests. These may come
+ * back before the RPC layer knows that a Call waits for them: then nothing would wake the Call
+ * later.
  *
  * The suite posts nothing. Other files of the client come from the other suites.
  */
