@@ -17,7 +17,8 @@ module_param(interface, charp, 0444);
 MODULE_PARM_DESC(interface, "name of the interface (default d0)");
 
 static unsigned char address[ETH_ALEN];
-module_param_array(address, byte, NULL, 0444);
+static unsigned int bytes;
+module_param_array(address, byte, &bytes, 0444);
 MODULE_PARM_DESC(address, "the interface's new Ethernet address, six bytes");
 
 static int __init failover_init(void)
@@ -25,7 +26,7 @@ static int __init failover_init(void)
 	struct net_device *dev;
 	int ret = -ENODEV;
 
-	if (!is_valid_ether_addr(address))
+	if (bytes != ETH_ALEN || !is_valid_ether_addr(address))
 		return -EINVAL;
 	rtnl_lock();
 	dev = __dev_get_by_name(&init_net, interface);
