@@ -5,7 +5,40 @@
  * regions.
  */
 #include <kunit/test.h>
+#include <linux/sunrpc/xprt.h>
 
+/*
+ * Places where the connection can end while a Call waits: the Call gets no credit; before and after
+ * the RPC layer notes that the Call waits; and after the barrier before the look at the connection
+ */
+enum place { NOWHERE, BEHIND_DENIAL, BEFORE_WAIT, BEHIND_WAIT, BEHIND_BARRIER };
+
+/* The next place where something happens, once */
+static enum place place;
+static void (*happen)(void);
+
+static void pass(enum place at)
+{
+	if (at != place)
+		return;
+	place = NOWHERE;
+	happen();
+}
+
+static void windowed_wait(struct rpc_xprt *xprt)
+{
+	pass(BEFORE_WAIT);
+	xprt_wait_for_buffer_space(xprt);
+	pass(BEHIND_WAIT);
+}
+
+static void windowed_barrier(void)
+{
+	smp_mb();	/* as the code under test requests */
+	pass(BEHIND_BARRIER);
+}
+
+#define xprt_wait_for_buffer_space	windowed_wait
 #include "../svcrdma2/svcrdma2.h"
 #include "counters.h"
 #include "fake_mr.h"
@@ -70,15 +103,13 @@ static void return_credit(void)
 	too_early |= !put_back;
 }
 
-/* Whether a Call gets a credit, and a connection that ends while a Call finds none */
+/* Whether a Call gets a credit */
 static bool credit;
-static struct svc2_xprt *ending;
-#include <linux/sunrpc/xprt.h>
 #define xprt_request_get_cong(xprt, rqst)	get_credit()
 static bool get_credit(void)
 {
-	if (ending)
-		set_bit(XPT_DEAD, &ending->sp_xprt.xpt_flags);
+	if (!credit)
+		pass(BEHIND_DENIAL);
 	return credit;
 }
 
@@ -111,6 +142,8 @@ static int grant_fill(struct svc2_xprt *sp, u32 limit)
 	return filled;
 }
 
+#undef smp_mb
+#define smp_mb()	windowed_barrier()	/* a place */
 #include "../svcrdma2/backchannel.c"
 
 /* The wait for an answer */
@@ -176,6 +209,14 @@ static int late_init(struct kunit *test)
 	return 0;
 }
 
+static void late_exit(struct kunit *test)
+{
+	place = NOWHERE;
+	credit = false;
+	offered = 0;
+	context = NULL;
+}
+
 static void receive_answer(struct fixture *f, unsigned int number)
 {
 	struct rpcrdma2_msg msg = { .mg_hdr.h_xid = number };
@@ -212,7 +253,6 @@ static bool waits_for_answer(struct call *de)
 static void c009_silent_peer(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-
 	u64 silent = count_of(SVC2_C_backward_silent);
 
 	KUNIT_EXPECT_TRUE(test, waits_for_answer(&f->calls[0]));
@@ -401,18 +441,62 @@ static void pause_after_errors(struct kunit *test)
 	svc2_bc_destroy(rqst->rq_xprt);
 }
 
+/* A connection that ends, before it is closed */
+static struct svc2_xprt *ending;
+
+static void end_connection(void)
+{
+	set_bit(XPT_DEAD, &ending->sp_xprt.xpt_flags);
+}
+
+/* The connection ends at the next barrier. */
+static void end_at_barrier(void)
+{
+	place = BEHIND_BARRIER;
+	happen = end_connection;
+}
+
+/* The task of a Call does not sleep if @act happens at @at: nothing would wake it later. */
+static void expect_end_noticed(struct kunit *test, struct rpc_rqst *rqst, enum place at,
+			       void (*act)(void))
+{
+	struct fixture *f = test->priv;
+
+	ending = &f->sp;
+	clear_bit(XPT_DEAD, &f->sp.sp_xprt.xpt_flags);
+	xprt_set_connected(rqst->rq_xprt);
+	place = at;
+	happen = act;
+	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, place, NOWHERE);
+	place = NOWHERE;
+	KUNIT_EXPECT_FALSE(test, xprt_connected(rqst->rq_xprt));
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &rqst->rq_xprt->state));
+}
+
 /* A Call does not sleep for a credit of a connection that ends meanwhile. */
 static void b05_lost_before_sleep(struct kunit *test)
 {
 	struct rpc_rqst *rqst = set_up_call(test);
-	struct fixture *f = test->priv;
 
 	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EBADSLT);
-	ending = &f->sp;
-	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOTCONN);
-	ending = NULL;
-	KUNIT_EXPECT_FALSE(test, xprt_connected(rqst->rq_xprt));
+	expect_end_noticed(test, rqst, BEHIND_DENIAL, end_connection);
+	expect_end_noticed(test, rqst, BEHIND_DENIAL, end_at_barrier);
 	svc2_bc_destroy(rqst->rq_xprt);
+}
+
+/* The first Call of a connection has a credit, but finds too few regions. */
+static struct rpc_rqst *set_up_without_regions(struct kunit *test)
+{
+	struct rpc_rqst *rqst = set_up_call(test);
+	struct fixture *f = test->priv;
+
+	context = kunit_kzalloc(test, sizeof(*context), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, context);
+	rpcrdma2_regions_init(&f->sp.sp_conn);
+	credit = true;
+	offered = -EAGAIN;
+	return rqst;
 }
 
 /*
@@ -421,42 +505,27 @@ static void b05_lost_before_sleep(struct kunit *test)
  */
 static void regions_back_before_sleep(struct kunit *test)
 {
-	struct rpc_rqst *rqst = set_up_call(test);
+	struct rpc_rqst *rqst = set_up_without_regions(test);
 	struct fixture *f = test->priv;
 
-	context = kunit_kzalloc(test, sizeof(*context), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, context);
-	rpcrdma2_regions_init(&f->sp.sp_conn);
-	credit = true;
-	offered = -EAGAIN;
 	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EAGAIN);
 	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &rqst->rq_xprt->state));
 	f->sp.sp_conn.co_regions.rg_needed = 1;
 	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -EAGAIN);
 	KUNIT_EXPECT_TRUE(test, test_bit(XPRT_WRITE_SPACE, &rqst->rq_xprt->state));
-	offered = 0;
-	credit = false;
 	svc2_bc_destroy(rqst->rq_xprt);
 }
 
-/* The same for the end of the connection: nothing wakes the task later. */
+/* A Call does not sleep for regions of a connection that ends meanwhile. */
 static void b05_lost_before_wait_for_regions(struct kunit *test)
 {
-	struct rpc_rqst *rqst = set_up_call(test);
+	struct rpc_rqst *rqst = set_up_without_regions(test);
 	struct fixture *f = test->priv;
 
-	context = kunit_kzalloc(test, sizeof(*context), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, context);
-	rpcrdma2_regions_init(&f->sp.sp_conn);
 	f->sp.sp_conn.co_regions.rg_needed = 1;
-	credit = true;
-	offered = -EAGAIN;
-	ending = &f->sp;
-	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOTCONN);
-	ending = NULL;
-	KUNIT_EXPECT_FALSE(test, xprt_connected(rqst->rq_xprt));
-	offered = 0;
-	credit = false;
+	expect_end_noticed(test, rqst, BEFORE_WAIT, end_connection);
+	expect_end_noticed(test, rqst, BEHIND_WAIT, end_connection);
+	expect_end_noticed(test, rqst, BEHIND_WAIT, end_at_barrier);
 	svc2_bc_destroy(rqst->rq_xprt);
 }
 
@@ -804,6 +873,7 @@ static struct kunit_case late_cases[] = {
 static struct kunit_suite late_suite = {
 	.name		= "svcrdma2_late",
 	.init		= late_init,
+	.exit		= late_exit,
 	.test_cases	= late_cases,
 };
 

@@ -40,13 +40,15 @@ crowd	svcrdma2/recvfrom.c	s{(\tint ret;\n)(\n\trpcrdma2_rqst_begin.*?\n)(\n)}{$1
 flood	svcrdma2/recvfrom.c	s{(\tint ret;\n)(\n\trpcrdma2_rqst_begin.*?\n)(\n)}{$1\tstatic atomic_t turn;\n$2\tif (atomic_inc_return(&turn) & 3) {\n\t\tsvc_xprt_received(xprt);\n\t\treturn 0;\n\t}\n$3}s	a Call takes four turns'
 
 # Wakeups that would be lost: a task does not look a second time, or does so too early. make mutants
-# does the same with the code that runs in user space, but without its barriers.
+# does the same with the code that runs in user space, but leaves its barriers.
 # shellcheck disable=SC2016 # Perl's variables
 wakeups='
 kunit	include/rpcrdma2/conn.h	s{\tif \(!rpcrdma2_regions_awaited\(co\)\)\n\t\txprt_write_space\(xprt\);\n}{}	an RPC that waits for regions looks once
 kunit	include/rpcrdma2/conn.h	s{(\txprt_wait_for_buffer_space\(xprt\);\n)(\t/\* Regions.*?\);\n)}{$2$1}s	it looks before the RPC layer knows
 kunit	rpcrdma2/mr.c	s{!rg->rg_needed && }{}	the pool frees regions while an RPC waits
 kunit	svcrdma2/backchannel.c	s{return svc2_bc_unless_gone\(sp, xprt, -EAGAIN\)}{return -EAGAIN}	a callback waits for regions of a lost connection
+kunit	svcrdma2/backchannel.c	s{(\t\trpcrdma2_await_regions[^;]*;\n)\t\treturn (svc2_bc_unless_gone[^;]*;\n)}{\t\tret = $2$1\t\treturn ret;\n}	it looks at the connection before the RPC layer knows
+kunit	svcrdma2/backchannel.c	s{\tsmp_mb\(\);\n(\tif \(likely\(!test_bit\(XPT_DEAD)}{$1}	no barrier before a callback looks at the connection
 kunit	svcrdma2/limits.c	s{smp_mb__after_atomic\(\);\n(\treturn svc2_may_receive)}{$1}	no barrier before the second look for room
 kunit	svcrdma2/limits.c	s{smp_mb__after_atomic\(\);\n(\tspin_unlock\(&sp->sp_recv_lock\);\n\tsvc_xprt_enqueue)}{$1}	no barrier between a Call and its wakeup
 kunit	svcrdma2/limits.c	s{\tsmp_mb\(\);\t/\* pairs with svc2_pages_serve\(\) \*/\n}{}	no barrier before the second look at the quota
