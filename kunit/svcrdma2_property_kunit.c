@@ -31,21 +31,21 @@ static void fake_wanted(struct rpcrdma2_exchange *ex, u32 bytes)
 {
 }
 
-/* The sizes change while they are updated. */
-static bool changes;
-
-static void fake_update(struct svc2_xprt *sp)
-{
-	if (changes)
-		set_bit(SVC2_F_CHANGED, &sp->sp_flags);
-}
-
 /*
  * Places where a message can arrive while a thread takes one: before and after XPT_DATA is cleared,
  * after the thread has looked for messages, before XPT_DATA is set for the rest, and, if a thread
- * did that, before XPT_DATA is cleared again
+ * did that, before XPT_DATA is cleared again. Sizes can change before and after SVC2_F_CHANGED is
+ * cleared, and after the update.
  */
-enum place { NOWHERE, BEFORE_CLEAR, BEHIND_BARRIER, BEHIND_LOOK, BEFORE_SET, BEFORE_SECOND_CLEAR };
+enum place {
+	NOWHERE,
+	BEFORE_CLEAR,
+	BEHIND_BARRIER,
+	BEHIND_LOOK,
+	BEFORE_SET,
+	BEFORE_SECOND_CLEAR,
+	BEHIND_UPDATE,
+};
 
 static enum place place;
 static void (*arrive)(void);
@@ -75,6 +75,15 @@ static void windowed_barrier(void)
 {
 	smp_mb();	/* as the code under test requests */
 	pass(BEHIND_BARRIER);
+}
+
+/* Changes of sizes, and how many of them an update has found */
+static unsigned int changes, found;
+
+static void fake_update(struct svc2_xprt *sp)
+{
+	found = changes;
+	pass(BEHIND_UPDATE);
 }
 
 static void fake_poll(struct svc2_xprt *sp);
@@ -260,18 +269,34 @@ static void s46_announcement_does_not_wait(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, sp->sp_props_busy);
 }
 
-/* A change of sizes that comes during an update leads to another update. */
+static void sizes_change(void)
+{
+	changes++;
+	set_bit(SVC2_F_CHANGED, &fixture->sp.sp_flags);
+}
+
+/* A change of sizes that comes during an update is found by it, or leads to another update. */
 static void change_during_update(struct kunit *test)
 {
+	static const enum place places[] = { BEFORE_CLEAR, BEHIND_BARRIER, BEHIND_UPDATE };
 	struct svc2_xprt *sp = &((struct fixture *)test->priv)->sp;
+	unsigned int i;
 
-	set_bit(SVC2_F_CHANGED, &sp->sp_flags);
-	changes = true;
-	svc2_props_update(sp);
-	changes = false;
-	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_CHANGED, &sp->sp_flags));
-	svc2_props_update(sp);
-	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_CHANGED, &sp->sp_flags));
+	fixture = test->priv;
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		sizes_change();
+		place = places[i];
+		clears = 0;
+		arrive = sizes_change;
+		svc2_props_update(sp);
+		KUNIT_EXPECT_EQ(test, place, NOWHERE);
+		place = NOWHERE;
+		KUNIT_EXPECT_TRUE(test, found == changes ||
+				  test_bit(SVC2_F_CHANGED, &sp->sp_flags));
+		svc2_props_update(sp);
+		KUNIT_EXPECT_EQ(test, found, changes);
+		KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_CHANGED, &sp->sp_flags));
+	}
 }
 
 static const struct arrival_case {

@@ -59,6 +59,7 @@ kunit	svcrdma2/recvfrom.c	s{ \|\| !list_empty\(&sp->sp_ready_q\)( \|\|)}{$1}	a t
 kunit	svcrdma2/recvfrom.c	s{\tclear_bit(\(XPT_DATA[^;]*;\n)(.*?READ_ONCE\(sp->sp_event\)\)\n\t\tset_bit[^;]*;\n)}{$2\telse\n\t\tclear_bit$1}s	XPT_DATA is cleared after the look
 kunit	svcrdma2/recvfrom.c	s{(READ_ONCE\(sp->sp_event\)\)\n\t\tset_bit[^;]*;)}{$1\n\telse\n\t\tclear_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);}	XPT_DATA is cleared after the look, too
 kunit	svcrdma2/recvfrom.c	s{(\tclear_bit\(SVC2_F_CHANGED, [^;]*;\n)(.*?svc2_sizes_update\(sp\);\n)}{$2$1}s	a change during an update is forgotten
+kunit	svcrdma2/recvfrom.c	s{\tsmp_mb__after_atomic\(\);\n(\tsvc2_sizes_update)}{$1}	no barrier before the update of sizes
 kunit	svcrdma2/recvfrom.c	s{\tsmp_mb__after_atomic\(\);\n(\tcall = svc2_recv_take_call)}{$1}	no barrier before the look for messages
 kunit	xprtrdma2/req.c	s{\t\tif \(likely\(!READ_ONCE\(xprt->backlog.qlen\)\) .*?(\t\t)\treturn;}{$1return;}s	a request that comes back wakes no task
 kunit	xprtrdma2/send.c	s{if \(!rpcrdma2_sq_take\(&ep->ep_conn, count, control\)\)}{if (true)}	a Call that waits for entries looks once
