@@ -50,10 +50,18 @@ none_recovers()
 	! grep -qs -e '-manager$' /proc/[0-9]*/comm
 }
 
+# no_task_is_left: succeeds if no client has an RPC. umount does not wait for the CLOSE of a file
+# and the return of its delegation, which a server that stops would leave without a Reply.
+no_task_is_left()
+{
+	! grep -qs . /sys/kernel/debug/sunrpc/rpc_clnt/*/tasks
+}
+
 stop_and_unload()
 {
 	umount_all
 	await none_recovers
+	await no_task_is_left
 	server_down
 	unload "$proto"
 }
