@@ -27,21 +27,25 @@ class Holder:
         self.region = t.memory(LENGTH)
         self.say(*[t.null() for _ in range(count)])
 
-    def say(self, *messages):
-        """Sends messages that are received, but not answered."""
+    def post(self, *messages):
+        """Sends messages that the server may have no Receive for."""
         for message in messages:
             self.t.endpoint.post(message.encode())
+
+    def say(self, *messages):
+        """Sends messages that are received, but not answered."""
+        self.post(*messages)
         self.t.endpoint.flush()
 
-    def pull(self, count, segments, length, proc=MSG):
-        """Sends COUNT NULL Calls with a Read chunk after each."""
+    def pull(self, count, segments, length, proc=MSG, send=None):
+        """Sends COUNT NULL Calls with a Read chunk after each, by say() if SEND is None."""
         here = Segment(self.region.handle, length, self.region.address)
         for _ in range(count):
             message = self.t.null(reads=[(40, here)] * segments, proc=proc)
             data = message.encode()
             if proc == MSGP:            # has rdma_align and rdma_thresh
                 data = data[:16] + u32(0, 0) + data[16:]
-            self.say(Raw(data))
+            (send or self.say)(Raw(data))
 
     def ends(self):
         """The server has to end the connection within PATIENCE."""
@@ -54,9 +58,10 @@ class Holder:
         """
         Requests small Replies and many RDMA Reads, until a Call has to wait for its own.
 
-        Two Calls of 64 RDMA Reads fit on most Send Queues, nine on none.
+        Two Calls of 64 RDMA Reads fit on most Send Queues, nine on none. A Call that waits may
+        hold its Receive, so the server receives the last ones later or never.
         """
-        self.pull(9, 64, 1, proc)
+        self.pull(9, 64, 1, proc, self.post)
 
 
 @case('S46 B-08')
