@@ -234,6 +234,8 @@ rise()
 		rose[$name]=$value
 	done < <(awk 'NR == FNR { was[$1] = $2; next } { print $1, $2 - was[$1] }' \
 		"$1" "$2")
+	# It may have a file of the mount open, as this shell has.
+	wait "$!"
 }
 
 # risen BEFORE: sets rose[] to the difference between BEFORE and the current counters
