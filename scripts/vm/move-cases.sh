@@ -128,7 +128,7 @@ vlan()
 	is "$name: the server's line" "$server_view" state=up device=rxe0 "local=$addr4:$port"
 	check "$name: umount" umount_all
 	check "$name: no connection is left" await no_connection
-	check "$name: the interface is deleted" ip link del d0.5
+	check "$name: the interface is deleted" set_address ip link del d0.5
 	check "$name: its GID is removed" await eval "! gid_of d0.5"
 }
 
