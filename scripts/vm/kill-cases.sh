@@ -87,6 +87,7 @@ killed='
 twelve			c_aborted_waits==13&&c_aborted_unanswered==13&&c_aborted_fences==13&&c_disconnects==0
 one_after_the_other	c_aborted_waits==2&&c_aborted_unanswered==2&&c_disconnects==0
 fence_that_hangs	c_overdue==1&&c_disconnects==1&&c_connects==1&&c_local_invalidations>=1 registration or invalidation failed
+answer_during_a_fence_that_hangs c_replies_unknown==1&&c_overdue==1&&c_disconnects==1&&c_connects==1 registration or invalidation failed
 late_answer		c_aborted_answered==1&&c_aborted_fences==0&&c_remote_invalidations==1&&c_bad_invalidations==0&&c_disconnects==0
 handle_of_another_rpc	c_bad_invalidations==1&&c_disconnects==1&&c_connects==1 foreign handle invalidated
 credits_of_large_rpcs	c_credit_waits>=1&&c_aborted_waits==4&&c_disconnects==0

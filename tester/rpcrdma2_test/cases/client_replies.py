@@ -419,7 +419,7 @@ def reply_in_another_version(t):
 
 @case('E-20 C-066', plays='server', kept=True)
 def reply_twice(t):
-    """A Reply that is sent twice, the second time during the invalidation, has no effect"""
+    """A Reply that is sent twice at once has an effect once"""
     def bad(r):
         t.endpoint.post_twice(r.head_with(r.placed(4096)).encode())
         return ()
