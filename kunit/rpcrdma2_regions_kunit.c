@@ -8,24 +8,7 @@
 #include <linux/module.h>
 #include <linux/sunrpc/xprt.h>
 
-/* Events before and after the RPC layer notes that a Call waits, once */
-static void (*before_wait)(void), (*after_wait)(void);
-
-static void pass(void (**window)(void))
-{
-	void (*act)(void) = *window;
-
-	*window = NULL;
-	if (act)
-		act();
-}
-
-static void windowed_wait(struct rpc_xprt *xprt)
-{
-	pass(&before_wait);
-	xprt_wait_for_buffer_space(xprt);
-	pass(&after_wait);
-}
+#include "window.h"
 
 #define xprt_wait_for_buffer_space	windowed_wait
 #include <rpcrdma2/conn.h>
@@ -560,10 +543,7 @@ static bool await_two_regions(struct kunit *test)
 
 static void end_wait(struct kunit *test)
 {
-	KUNIT_EXPECT_NULL(test, before_wait);
-	KUNIT_EXPECT_NULL(test, after_wait);
-	before_wait = NULL;
-	after_wait = NULL;
+	expect_passed(test);
 	return_regions();
 	KUNIT_EXPECT_TRUE(test, all_released(waiting.ln));
 }
@@ -580,14 +560,14 @@ static void regions_wake_waiter(struct kunit *test)
 /* The same if they come back before the RPC layer has noted that it waits, or just afterwards */
 static void regions_back_before_wait(struct kunit *test)
 {
-	before_wait = return_regions;
+	open_window(BEFORE_WAIT, return_regions);
 	KUNIT_EXPECT_FALSE(test, await_two_regions(test));
 	end_wait(test);
 }
 
 static void regions_back_after_wait(struct kunit *test)
 {
-	after_wait = return_regions;
+	open_window(BEHIND_WAIT, return_regions);
 	KUNIT_EXPECT_FALSE(test, await_two_regions(test));
 	end_wait(test);
 }

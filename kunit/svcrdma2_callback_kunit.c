@@ -7,36 +7,7 @@
 #include <kunit/test.h>
 #include <linux/sunrpc/xprt.h>
 
-/*
- * Places where the connection can end while a Call waits: the Call gets no credit; before and after
- * the RPC layer notes that the Call waits; and after the barrier before the look at the connection
- */
-enum place { NOWHERE, BEHIND_DENIAL, BEFORE_WAIT, BEHIND_WAIT, BEHIND_BARRIER };
-
-/* The next place where something happens, once */
-static enum place place;
-static void (*happen)(void);
-
-static void pass(enum place at)
-{
-	if (at != place)
-		return;
-	place = NOWHERE;
-	happen();
-}
-
-static void windowed_wait(struct rpc_xprt *xprt)
-{
-	pass(BEFORE_WAIT);
-	xprt_wait_for_buffer_space(xprt);
-	pass(BEHIND_WAIT);
-}
-
-static void windowed_barrier(void)
-{
-	smp_mb();	/* as the code under test requests */
-	pass(BEHIND_BARRIER);
-}
+#include "window.h"
 
 #define xprt_wait_for_buffer_space	windowed_wait
 #include "../svcrdma2/svcrdma2.h"
@@ -211,7 +182,7 @@ static int late_init(struct kunit *test)
 
 static void late_exit(struct kunit *test)
 {
-	place = NOWHERE;
+	window = NOWHERE;
 	credit = false;
 	offered = 0;
 	context = NULL;
@@ -452,8 +423,7 @@ static void end_connection(void)
 /* The connection ends at the next barrier. */
 static void end_at_barrier(void)
 {
-	place = BEHIND_BARRIER;
-	happen = end_connection;
+	open_window(BEHIND_BARRIER, end_connection);
 }
 
 /* The task of a Call does not sleep if @act happens at @at: nothing would wake it later. */
@@ -465,11 +435,9 @@ static void expect_end_noticed(struct kunit *test, struct rpc_rqst *rqst, enum p
 	ending = &f->sp;
 	clear_bit(XPT_DEAD, &f->sp.sp_xprt.xpt_flags);
 	xprt_set_connected(rqst->rq_xprt);
-	place = at;
-	happen = act;
+	open_window(at, act);
 	KUNIT_EXPECT_EQ(test, svc2_bc_send_request(rqst), -ENOTCONN);
-	KUNIT_EXPECT_EQ(test, place, NOWHERE);
-	place = NOWHERE;
+	expect_passed(test);
 	KUNIT_EXPECT_FALSE(test, xprt_connected(rqst->rq_xprt));
 	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &rqst->rq_xprt->state));
 }

@@ -7,6 +7,7 @@
 #include <kunit/test.h>
 
 #include "../svcrdma2/svcrdma2.h"
+#include "window.h"
 
 /* no trace events of a second module */
 #define _SVCRDMA2_TRACE_H
@@ -32,49 +33,17 @@ static void fake_wanted(struct rpcrdma2_exchange *ex, u32 bytes)
 }
 
 /*
- * Places where a message can arrive while a thread takes one: before and after XPT_DATA is cleared,
- * after the thread has looked for messages, before XPT_DATA is set for the rest, and, if a thread
- * did that, before XPT_DATA is cleared again. Sizes can change before and after SVC2_F_CHANGED is
- * cleared, and after the update.
+ * A message can arrive while a thread takes one: before and after XPT_DATA is cleared, after the
+ * thread has looked for messages, before XPT_DATA is set for the rest, and, if a thread did that,
+ * before XPT_DATA is cleared again. Sizes can change before and after SVC2_F_CHANGED is cleared,
+ * and after the update. @clears counts how often a flag was cleared since the window was opened.
  */
-enum place {
-	NOWHERE,
-	BEFORE_CLEAR,
-	BEHIND_BARRIER,
-	BEHIND_LOOK,
-	BEFORE_SET,
-	BEFORE_SECOND_CLEAR,
-	BEHIND_UPDATE,
-};
-
-static enum place place;
-static void (*arrive)(void);
 static unsigned int clears;
-
-static void pass(enum place at)
-{
-	if (at != place)
-		return;
-	place = NOWHERE;
-	arrive();
-}
 
 static void windowed_clear_bit(unsigned int nr, unsigned long *word)
 {
 	pass(clears++ ? BEFORE_SECOND_CLEAR : BEFORE_CLEAR);
 	clear_bit(nr, word);
-}
-
-static void windowed_set_bit(unsigned int nr, unsigned long *word)
-{
-	pass(BEFORE_SET);
-	set_bit(nr, word);
-}
-
-static void windowed_barrier(void)
-{
-	smp_mb();	/* as the code under test requests */
-	pass(BEHIND_BARRIER);
 }
 
 /* Changes of sizes, and how many of them an update has found */
@@ -285,12 +254,10 @@ static void change_during_update(struct kunit *test)
 	fixture = test->priv;
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
 		sizes_change();
-		place = places[i];
+		open_window(places[i], sizes_change);
 		clears = 0;
-		arrive = sizes_change;
 		svc2_props_update(sp);
-		KUNIT_EXPECT_EQ(test, place, NOWHERE);
-		place = NOWHERE;
+		expect_passed(test);
 		KUNIT_EXPECT_TRUE(test, found == changes ||
 				  test_bit(SVC2_F_CHANGED, &sp->sp_flags));
 		svc2_props_update(sp);
@@ -337,15 +304,12 @@ static void take_while_one_arrives(struct kunit *test, unsigned int had, enum pl
 		receive();
 	svc2_recv_sort(sp);
 	set_bit(XPT_DATA, &sp->sp_xprt.xpt_flags);
-	place = at;
+	open_window(at, c->arrive);
 	clears = 0;
-	arrive = c->arrive;
 	call = svc2_recv_take_next(sp, &rv);
 	/* A place that this thread does not pass */
-	if (place) {
-		place = NOWHERE;
-		c->arrive();
-	}
+	if (window)
+		pass(window);
 	KUNIT_EXPECT_TRUE_MSG(test, test_bit(XPT_DATA, &sp->sp_xprt.xpt_flags) ||
 			      !has_message(sp), "%u messages, place %u", had, at);
 	if (had)
@@ -408,12 +372,10 @@ static void places_are_passed(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, recvs);
 		receive();
 		receive();
-		place = at;
+		open_window(at, call_is_to_start);
 		clears = 0;
-		arrive = call_is_to_start;
 		svc2_recv_take_next(sp, &rv);
-		KUNIT_EXPECT_EQ(test, place, NOWHERE);
-		place = NOWHERE;
+		expect_passed(test);
 		INIT_LIST_HEAD(&sp->sp_recv_q);
 		sp->sp_arrived.first = NULL;
 		INIT_LIST_HEAD(&sp->sp_start_q);

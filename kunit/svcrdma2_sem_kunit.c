@@ -16,6 +16,7 @@
 #include "payload_1mib.h"
 #include "counters.h"
 #include "limits.h"
+#include "window.h"
 
 #undef SVC2_STALL_TIMEOUT
 #define SVC2_STALL_TIMEOUT machine.stall_timeout
@@ -25,33 +26,6 @@ struct machine machine;
 static void *fake_kzalloc(size_t size, gfp_t gfp)
 {
 	return machine.no_memory ? NULL : kzalloc(size, gfp);
-}
-
-/*
- * The window of a wait: a task has found too little, and is not known as a waiter yet, or has not
- * looked again since. Places where the other side can act
- */
-enum window {
-	NOWHERE,
-	BEHIND_DENIAL,		/* there were too few units */
-	BEHIND_QUOTA,		/* the quota has allowed no pages */
-	BEFORE_FLAG,		/* the next flag is set then */
-	BEHIND_BARRIER,		/* the next full barrier has been passed */
-	BEFORE_RETURN,		/* units are given back then */
-	BEHIND_RETURN,		/* units were given back */
-	AT_WAKEUP,		/* the RPC layer looks for a thread */
-};
-
-/* The place where the other side acts next, once; and its complete action */
-static enum window window;
-static void (*other_side)(void);
-
-static void pass(enum window place)
-{
-	if (likely(place != window))
-		return;
-	window = NOWHERE;
-	other_side();
 }
 
 /* wakeups of svc threads */
@@ -90,18 +64,6 @@ static bool windowed_allows(long most, long all, long address, long own, long mo
 	if (!allows)
 		pass(BEHIND_QUOTA);
 	return allows;
-}
-
-static void windowed_set_bit(unsigned int nr, unsigned long *word)
-{
-	pass(BEFORE_FLAG);
-	set_bit(nr, word);
-}
-
-static void windowed_barrier(void)
-{
-	smp_mb();	/* as the code under test requests */
-	pass(BEHIND_BARRIER);
 }
 
 /* The simulated machine */
@@ -628,20 +590,6 @@ static void l8_wakeups(struct kunit *test)
  * where it may not know of the waiter.
  */
 
-/* Arms a window: @act is called at @place */
-static void open_window(enum window place, void (*act)(void))
-{
-	window = place;
-	other_side = act;
-}
-
-/* The waiter passes each of its windows, so its barriers are there, too. */
-static void expect_passed(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, window, NOWHERE);
-	window = NOWHERE;
-}
-
 /**
  * struct scarce - what a connection without room for a message lacks
  * @f: connection
@@ -759,7 +707,7 @@ static const struct room_case {
 	const char	*desc;
 	void		(*take)(void);
 	void		(*give)(void);
-	enum window	places[2];	/* of @give, for a mark */
+	enum place	places[2];	/* of @give, for a mark */
 } room_cases[] = {
 	{ "a send context", take_context, give_context,
 	  { BEFORE_RETURN, BEHIND_RETURN } },
@@ -801,7 +749,7 @@ static void room_before_mark(struct kunit *test)
 
 	begin_scarce(test);
 	c->take();
-	open_window(BEFORE_FLAG, c->give);
+	open_window(BEFORE_SET, c->give);
 	KUNIT_EXPECT_TRUE(test, svc2_has_wspace(&f->sp.sp_xprt) || wakeups);
 	expect_passed(test);
 	end_scarce();
@@ -823,7 +771,7 @@ static void room_behind_mark(struct kunit *test)
 	begin_scarce(test);
 	c->take();
 	behind_mark = c->give;
-	open_window(BEFORE_FLAG, open_behind_mark);
+	open_window(BEFORE_SET, open_behind_mark);
 	KUNIT_EXPECT_TRUE(test, svc2_has_wspace(&f->sp.sp_xprt) || wakeups);
 	expect_passed(test);
 	end_scarce();
@@ -869,7 +817,7 @@ static void pages_after_service(struct kunit *test)
 
 	begin_scarce(test);
 	take_pages();
-	open_window(BEFORE_FLAG, serve_all);
+	open_window(BEFORE_SET, serve_all);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&f->sp.sp_xprt), 0);
 	expect_passed(test);
 	KUNIT_EXPECT_EQ(test, wakeups, 0);
@@ -881,7 +829,7 @@ static void pages_after_service(struct kunit *test)
 /* Pages that come back while the quota is checked are found, or lead to a later service. */
 static void pages_during_check(struct kunit *test)
 {
-	static const enum window places[] = { BEHIND_QUOTA, BEHIND_BARRIER };
+	static const enum place places[] = { BEHIND_QUOTA, BEHIND_BARRIER };
 	struct fixture *f = test->priv;
 	unsigned int i;
 

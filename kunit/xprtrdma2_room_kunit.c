@@ -10,26 +10,7 @@
 #include <linux/module.h>
 #include <linux/sunrpc/xprt.h>
 
-/* The places where something comes back, once: before and after the RPC layer knows of the wait */
-enum place { NOWHERE, BEFORE_WAIT, BEHIND_BARRIER, BEHIND_WAIT };
-
-static enum place place;
-static void (*come_back)(void);
-
-static void pass(enum place at)
-{
-	if (at != place)
-		return;
-	place = NOWHERE;
-	come_back();
-}
-
-static void windowed_wait(struct rpc_xprt *xprt)
-{
-	pass(BEFORE_WAIT);
-	xprt_wait_for_buffer_space(xprt);
-	pass(BEHIND_WAIT);
-}
+#include "window.h"
 
 #define xprt_wait_for_buffer_space	windowed_wait
 #include <rpcrdma2/chunks.h>
@@ -45,12 +26,6 @@ static void windowed_backlog(struct rpc_xprt *xprt, struct rpc_task *task)
 	pass(BEFORE_WAIT);
 	xprt_add_backlog_noncongested(xprt, task);
 	pass(BEHIND_WAIT);
-}
-
-static void windowed_barrier(void)
-{
-	smp_mb();	/* as the code under test requests */
-	pass(BEHIND_BARRIER);
 }
 
 static int find_no_region(struct rpcrdma2_conn *co)
@@ -119,7 +94,7 @@ static int room_init(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(xprt));
 	fixture = f;
 	test->priv = f;
-	place = NOWHERE;
+	window = NOWHERE;
 	f->xp = xprt2_from_xprt(xprt);
 	f->ep.ep_xp = f->xp;
 	rpcrdma2_conn_init(&f->ep.ep_conn, &ops);
@@ -166,10 +141,9 @@ static bool take_four(struct kunit *test, enum place at, void (*act)(void))
 	bool taken;
 
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->ep.ep_conn, ENTRIES - KEPT, false));
-	place = at;
-	come_back = act;
+	open_window(at, act);
 	taken = xprt2_send_take_entries(&f->ep, req, 4);
-	KUNIT_EXPECT_EQ(test, place, NOWHERE);
+	expect_passed(test);
 	xprt2_req_put(req);
 	return taken;
 }
@@ -262,10 +236,9 @@ static void call_without_region(struct kunit *test, enum place at, void (*act)(v
 	rqst->rq_rcv_buf.page_len = PAYLOAD;
 	rqst->rq_rcv_buf.buflen += PAYLOAD;
 	rqst->rq_rcv_buf.flags |= XDRBUF_READ;
-	place = at;
-	come_back = act;
+	open_window(at, act);
 	KUNIT_EXPECT_EQ(test, xprt2_marshal_call(&f->ep, req), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, place, NOWHERE);
+	expect_passed(test);
 	f->ep.ep_conn.co_regions.rg_needed = 0;
 	cancel_delayed_work_sync(&f->ep.ep_conn.co_regions.rg_refill);
 	xprt2_req_put(req);
@@ -305,10 +278,9 @@ static void await_request(struct kunit *test, enum place at)
 
 	for (i = 0; i < REQUESTS; i++)
 		f->reqs[i] = get_request(test);
-	place = at;
-	come_back = put_first;
+	open_window(at, put_first);
 	xprt2_alloc_slot(&f->xp->xp_xprt, &f->task);
-	KUNIT_EXPECT_EQ(test, place, NOWHERE);
+	expect_passed(test);
 }
 
 /* The task is awake with that request, and the others come back. */
