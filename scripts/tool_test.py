@@ -147,7 +147,7 @@ class Printed(Machine):
         sys.stdout = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
         sys.argv = ['rdma2', *arguments]
         try:
-            self.tool.status_of_main()
+            self.status = self.tool.status_of_main()
             return sys.stdout.buffer.getvalue().decode(encoding)
         finally:
             sys.stdout, sys.argv = before
@@ -167,14 +167,32 @@ class Printed(Machine):
                 both = subprocess.run(['sh', '-c', f'"$0" {command} {output} 2>&-', TOOL])
                 self.assertEqual(both.returncode, 1, (command, output))
 
-    def test_another_error_is_not_of_the_output(self):
-        def exhausted(*_):
-            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-        self.tool.views = exhausted
-        with unittest.mock.patch('os._exit', side_effect=AssertionError), \
-                self.assertRaises(OSError) as raised:
+    def test_another_error_is_one_line(self):
+        for error, line in (
+                (OSError(errno.EMFILE, os.strerror(errno.EMFILE)), 'Too many open files'),
+                (OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), '/sys/a'),
+                 '/sys/a: Cannot allocate memory'),
+                (OSError('unexpected'), 'unexpected')):
+            self.tool.views = unittest.mock.Mock(side_effect=error)
+            with unittest.mock.patch('os._exit', side_effect=AssertionError), \
+                    contextlib.redirect_stderr(io.StringIO()) as errors:
+                self.assertEqual(self.printed('utf-8', 'show'), '')
+            self.assertEqual((self.status, errors.getvalue()), (1, f'rdma2: {line}\n'))
+
+    def test_another_error_without_standard_error(self):
+        self.tool.views = unittest.mock.Mock(side_effect=OSError(errno.EMFILE, 'x'))
+        with unittest.mock.patch('sys.stderr', None):
             self.printed('utf-8', 'show')
-        self.assertEqual(raised.exception.errno, errno.EMFILE)
+        self.assertEqual(self.status, 1)
+
+    def test_the_findings_before_an_error(self):
+        def fails(_):
+            raise OSError(errno.EMFILE, 'x')
+            yield
+        self.tool.CHECKS = self.tool.check_netconfig, fails
+        with contextlib.redirect_stderr(io.StringIO()):
+            self.assertIn('note netconfig: ', self.printed('utf-8', 'doctor'))
+        self.assertEqual(self.status, 1)
 
     def test_a_state_that_is_empty(self):
         self.device('mlx5_0', state='\n')
@@ -407,11 +425,12 @@ class Modules(Machine):
 
 
 class Listener(Machine):
-    def advice(self, **settings):
+    def advice(self, options=None, **settings):
         """Returns the advice if nfsd listens on TCP only, with these settings of [nfsd]."""
         self.file('/proc/fs/nfsd/portlist', 'tcp 2049\n')
-        self.said = {f'nfsconf --get nfsd {key.replace("_", "-")}': f'{value}\n'
-                     for key, value in settings.items()}
+        options = options or {f'--get nfsd {key.replace("_", "-")}': value
+                              for key, value in settings.items()}
+        self.said = {f'nfsconf {words}': f'{value}\n' for words, value in options.items()}
         (grade, _, advice), = self.tool.check_listener(None)
         self.assertEqual(grade, 'FAIL')
         return advice
@@ -432,6 +451,22 @@ class Listener(Machine):
     def test_a_machine_without_nfs_conf(self):
         self.file('/etc/nfs.conf.d/rdma.conf', '[nfsd]\nrdma=y\nrdma-port=20049\n')
         self.assertRegex(self.advice(), 'rdma=y.* /etc/nfs.conf$')
+
+    def test_nfsd_uses_nfs_conf_d_without_nfs_conf(self):
+        def advice(*values):
+            settings = {}
+            for n, value in enumerate(values):
+                path = f'/etc/nfs.conf.d/{n}.conf'
+                self.file(path)
+                for key, text in ('rdma', value), ('rdma-port', 20049):
+                    settings[f'--file {self.folder.name}{path} --get nfsd {key}'] = text
+            return self.advice(settings)
+
+        self.assertIn('restart', advice('y'))
+        self.assertIn('restart', advice('n', 'y'))
+        self.assertRegex(advice('y', 'n'), 'rdma=y.* /etc/nfs.conf$')
+        self.file('/etc/nfs.conf')
+        self.assertIn('rdma=y', advice('y'))
 
 
 class Netconfig(Machine):
