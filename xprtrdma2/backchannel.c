@@ -716,10 +716,13 @@ static int xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	WRITE_ONCE(req->rq2_ep, ep);	/* X7 */
 
 	out = xprt2_count_call(ep, req);
-	xprt2_bc_raise(ep, out);
-	if (out && (!chunks || xprt2_chunked_new(ep, req, msg)) &&
-	    (h->h_nreads ? xprt2_chunked_read(req) : xprt2_give_call(req)))
-		return 0;
+	if (likely(out)) {
+		xprt2_bc_raise(ep, out);
+		if ((!chunks || xprt2_chunked_new(ep, req, msg)) &&
+		    (h->h_nreads ? xprt2_chunked_read(req) :
+				   xprt2_give_call(req)))
+			return 0;
+	}
 	req->rq2_reply = NULL;
 	xprt2_backward_put(req);
 	return -EBUSY;

@@ -428,7 +428,7 @@ struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp
  * @needed: number of requests, with the last one: see xprt2_pool_pop()
  * @gfp: allocation flags
  *
- * Those that are free stay so, for messages that need one meanwhile.
+ * Free requests stay in the pool, for messages that need one meanwhile.
  *
  * Return: 0, or -ENOMEM, when there may be some more.
  */
