@@ -191,19 +191,20 @@ hostile_limits()
 	# With several threads, several Calls could be started before the first one waits. A
 	# single thread takes up a second one if that has arrived before the first one waits; of
 	# nine Calls, seven do not fit. No Send Queue of these connections makes progress until
-	# the connection ends.
+	# the connection ends. The client sends one Call and then 32 before these, and 8 afterwards
+	# on another connection: for each of the 8 the thread has passed over the Calls that wait.
 	rpc.nfsd 1
 	before=$(counters)
 	withhold replies_that_are_not_taken
-	await has_risen s_sq_waits -ge 1
-	sleep 1
+	await has_risen s_replies -ge $((1 + 32 + 8)) ||
+		fail "a full Send Queue: other Calls are not answered"
 	risen "$before"
 	expect "a full Send Queue: no Call is taken up behind one that waits" \
 		"s_sq_waits >= 1 && s_sq_waits <= 2"
 	before=$(counters)
 	withhold replies_that_are_not_taken_in_version_one
-	await has_risen s_sq_waits -ge 1
-	sleep 1
+	await has_risen s_replies -ge $((1 + 32 + 8)) ||
+		fail "E-23 a Send Queue full of MSGP Calls: other Calls are not answered"
 	risen "$before"
 	expect "E-23 a Send Queue full of MSGP Calls: no Call is taken up behind one that waits" \
 		"s_sq_waits >= 1 && s_sq_waits <= 2"
