@@ -50,18 +50,20 @@ none_recovers()
 	! grep -qs -e '-manager$' /proc/[0-9]*/comm
 }
 
-# no_task_is_left: succeeds if no client has an RPC. umount does not wait for the CLOSE of a file
-# and the return of its delegation, which a server that stops would leave without a Reply.
-no_task_is_left()
+# no_volume_is_left: succeeds if no mount is in use. After "umount -l" /proc/mounts does not have
+# it, but a process may still have one of its files open.
+no_volume_is_left()
 {
-	! grep -qs . /sys/kernel/debug/sunrpc/rpc_clnt/*/tasks
+	! grep -qs '^v' /proc/fs/nfsfs/volumes
 }
 
+# stop_and_unload: does not stop the server of a mount that is in use, because the CLOSE of the
+# last process would wait for that server for ever
 stop_and_unload()
 {
-	umount_all
+	umount_all && await no_volume_is_left ||
+		complain "a mount is in use, so the server stays" || return
 	await none_recovers
-	await no_task_is_left
 	server_down
 	unload "$proto"
 }
