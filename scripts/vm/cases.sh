@@ -138,6 +138,21 @@ umount_all()
 	done
 }
 
+# no_volume_is_left: succeeds if no mount is in use. After "umount -l" /proc/mounts does not have
+# it, but a process may still have one of its files open.
+no_volume_is_left()
+{
+	! grep -qs '^v' /proc/fs/nfsfs/volumes
+}
+
+# all_are_unmounted: fails if a mount stays in use. Its server must not stop then, because the
+# CLOSE of the last process would wait for that server for ever.
+all_are_unmounted()
+{
+	umount_all && await no_volume_is_left ||
+		complain "a mount is in use, so the server stays"
+}
+
 # reason_in FILE: prints the first line behind the frames of the last traceback, or the last
 # line
 reason_in()

@@ -50,19 +50,9 @@ none_recovers()
 	! grep -qs -e '-manager$' /proc/[0-9]*/comm
 }
 
-# no_volume_is_left: succeeds if no mount is in use. After "umount -l" /proc/mounts does not have
-# it, but a process may still have one of its files open.
-no_volume_is_left()
-{
-	! grep -qs '^v' /proc/fs/nfsfs/volumes
-}
-
-# stop_and_unload: does not stop the server of a mount that is in use, because the CLOSE of the
-# last process would wait for that server for ever
 stop_and_unload()
 {
-	umount_all && await no_volume_is_left ||
-		complain "a mount is in use, so the server stays" || return
+	all_are_unmounted || return
 	await none_recovers
 	server_down
 	unload "$proto"
