@@ -22,7 +22,7 @@ apart_up()
 
 apart_down()
 {
-	umount_all
+	all_are_unmounted || { fail "a mount is in use"; return; }
 	realm_down
 	on_server realm_down
 	finish rdma2 rdma2

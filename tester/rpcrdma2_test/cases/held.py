@@ -107,6 +107,7 @@ def not_taken(t, proc):
     try:
         for _ in range(OTHERS):
             other.answered(other.null())
+        check(not t.endpoint.lost, 'the connection has ended before')
     finally:
         other.close()
     holder.ends()
