@@ -111,6 +111,13 @@ static const struct rpcrdma2_conn_ops ops = {
 	.received	= received,
 };
 
+/* Skip a case with Receives of @pages pages if the largest Receive has fewer. */
+static inline void need_pages(struct kunit *test, unsigned int pages)
+{
+	if (pages > RPCRDMA2_RECV_PAGES)
+		kunit_skip(test, "the largest Receive has fewer than %u pages", pages);
+}
+
 /* Pool of at most @max Receives of @pages pages, reposted in batches of @batch */
 static inline struct queue *open_queue(struct kunit *test, unsigned int pages,
 				       unsigned int max, unsigned int batch)
@@ -120,6 +127,7 @@ static inline struct queue *open_queue(struct kunit *test, unsigned int pages,
 	struct device *dev;
 	char name[32];
 
+	need_pages(test, pages);
 	KUNIT_ASSERT_NOT_NULL(test, q);
 	snprintf(name, sizeof(name), "rpcrdma2_recv.%u", devices++);
 	dev = kunit_device_register(test, name);

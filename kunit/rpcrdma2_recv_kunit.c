@@ -57,9 +57,13 @@ static void reposts_last_used(struct kunit *test)
 	close_queue(test, q);
 }
 
+/* Bytes of the largest Receive: 64 KiB, in whole pages */
+#define MOST	max_t(u32, 1 << 16, PAGE_SIZE)
+
 static const struct size_case {
 	const char	*desc;
 	int		sges;
+	/* with pages of 4 KiB; larger pages limit them to MOST */
 	u32		want, size, pages;
 } size_cases[] = {
 	{ "one byte", 16, 1, PAGE_SIZE, 13 },
@@ -85,17 +89,18 @@ static void sizes(struct kunit *test)
 	const struct size_case *c = test->param_value;
 	struct ib_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
 	struct rpcrdma2_conn *co = kunit_kzalloc(test, sizeof(*co), GFP_KERNEL);
+	u32 size = min_t(u32, c->size, MOST), pages = min_t(u32, c->pages, MOST / PAGE_SIZE);
 	struct rdma_cm_id id = { .device = dev };
 
 	KUNIT_ASSERT_NOT_NULL(test, dev);
 	KUNIT_ASSERT_NOT_NULL(test, co);
 	co->co_id = &id;
 	dev->attrs.max_recv_sge = c->sges;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_begin(co, c->want), c->size);
-	KUNIT_EXPECT_EQ(test, co->co_recv_pages, c->pages);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_begin(co, c->want), size);
+	KUNIT_EXPECT_EQ(test, co->co_recv_pages, pages);
 	/* later the connection may grow to what its Receive Queue has room for */
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recv_size(co, RPCRDMA2_INLINE_MAX),
-			c->pages * PAGE_SIZE);
+			pages * PAGE_SIZE);
 }
 
 /* Where Calls are passed on contiguously, the CPU sees one range of addresses. */
@@ -278,6 +283,7 @@ static void message_exceeds_receive(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 2, 4, 1);
 
+	need_pages(test, 3);
 	q->pool.rp_reposted = false;
 	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
 	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
@@ -335,6 +341,7 @@ static void lost_connection_posts_nothing(struct kunit *test)
 	struct queue *q = open_queue(test, 1, 8, 2);
 	unsigned int i;
 
+	need_pages(test, 2);
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 8), 0);
 	rpcrdma2_conn_lose(&q->co, RPCRDMA2_LOSS_PEER);
 	rpcrdma2_rpool_resize(&q->pool, 2 * PAGE_SIZE);
@@ -814,6 +821,7 @@ static void resizes_only_at_repost(struct kunit *test)
 	struct queue *q = open_queue(test, 2, 4, 1);
 	struct rpcrdma2_recv *rv;
 
+	need_pages(test, 3);
 	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
 	rv = receive(q, 100);
 	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
@@ -909,6 +917,7 @@ static void mapping_fails(struct kunit *test)
 	struct rpcrdma2_budget budget = { .bu_most = 100 };
 	struct queue *q = open_queue(test, 2, 8, 1);
 
+	need_pages(test, 5);
 	q->pool.rp_budget = &budget;
 	fault_once(fault, 2 * (STRETCH + 2));
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 2), -ENOMEM);
@@ -929,6 +938,7 @@ static void stretch_fails(struct kunit *test)
 	struct rpcrdma2_budget budget = { .bu_most = 100 };
 	struct queue *q = open_queue(test, 2, 8, 1);
 
+	need_pages(test, 5);
 	q->pool.rp_budget = &budget;
 	fault_once(fault, 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 1), -ENOMEM);

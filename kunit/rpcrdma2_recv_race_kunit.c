@@ -70,6 +70,7 @@ static void grown_while_creating(struct kunit *test)
 	struct queue *q = open_queue(test, 1, 8, 1);
 	struct race *ra;
 
+	need_pages(test, 3);
 	q->pool.rp_budget = &budget;
 	ra = race_at_kmalloc(test, q, 3);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 2), 0);

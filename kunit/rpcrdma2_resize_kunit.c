@@ -59,6 +59,7 @@ static void resizes_when_reposted(struct kunit *test)
 	bool raise = c->to > c->from;
 	unsigned int i;
 
+	need_pages(test, max3(c->from, c->to, 2U));
 	q->least = min(c->from, c->to);
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 12), 0);
 	cycle(test, q, 1);
@@ -90,6 +91,7 @@ static void resizes_when_put(struct kunit *test)
 	struct rpcrdma2_recv *held;
 	unsigned int i;
 
+	need_pages(test, max3(c->from, c->to, 2U));
 	q->pool.rp_reposted = false;
 	q->least = min(c->from, c->to);
 	KUNIT_ASSERT_EQ(test, post(q, 6), 6);
@@ -119,6 +121,7 @@ static void resizes_twice(struct kunit *test)
 {
 	struct queue *q = open_queue(test, 1, 4, 1);
 
+	need_pages(test, 4);
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 4), 0);
 	rpcrdma2_rpool_resize(&q->pool, 4 * PAGE_SIZE);
 	cycle(test, q, 2);
@@ -145,6 +148,7 @@ static void shortage_while_resizing(struct kunit *test)
 	struct rpcrdma2_budget budget = { .bu_most = 4 };
 	struct queue *q = open_queue(test, 1, 6, 1);
 
+	need_pages(test, 3);
 	q->pool.rp_budget = &budget;
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 4), 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 4);
@@ -178,6 +182,7 @@ static void shortage_while_free(struct kunit *test)
 	struct rpcrdma2_budget budget = { .bu_most = 6 };
 	struct queue *q = open_queue(test, 1, 6, 0);
 
+	need_pages(test, 2);
 	q->pool.rp_reposted = false;
 	q->pool.rp_budget = &budget;
 	KUNIT_ASSERT_EQ(test, post(q, 6), 6);
@@ -251,6 +256,7 @@ static void frees_receives(struct kunit *test)
 	struct queue *q = open_queue(test, 2, 16, 1);
 	unsigned int i;
 
+	need_pages(test, 3);
 	q->pool.rp_budget = &budget;
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 6), 0);
 	rpcrdma2_recv_free(receive(q, 2 * PAGE_SIZE));

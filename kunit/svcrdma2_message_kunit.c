@@ -127,15 +127,20 @@ static void s46_counted_call_not_deferred(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, arg->head[0].iov_len, len);
 		KUNIT_EXPECT_EQ(test, arg->page_len, 0);
 	}
-	/* The word does not overwrite a Call that was moved to the beginning of its page. */
+	/*
+	 * The word does not overwrite a Call that was moved to the beginning of its page, as
+	 * happens in a Receive of several pages.
+	 */
 	*arg = (struct xdr_buf){ .len = 44 };
 	arg->head[0].iov_base = memcpy(page_address(page), rpc, 44);
 	arg->head[0].iov_len = 44;
-	rv->rv_pages[1] = next;
-	KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), 44);
-	KUNIT_EXPECT_PTR_EQ(test, arg->pages[0], next);
-	KUNIT_EXPECT_MEMEQ(test, page_address(page), rpc, 40);
-	KUNIT_EXPECT_MEMEQ(test, page_address(next), rpc + 40, 4);
+	if (ARRAY_SIZE(rv->rv_pages) > 1) {
+		rv->rv_pages[1] = next;
+		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), 44);
+		KUNIT_EXPECT_PTR_EQ(test, arg->pages[0], next);
+		KUNIT_EXPECT_MEMEQ(test, page_address(page), rpc, 40);
+		KUNIT_EXPECT_MEMEQ(test, page_address(next), rpc + 40, 4);
+	}
 	__free_page(next);
 	__free_page(page);
 }
@@ -548,7 +553,7 @@ static void pages_of_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sp->sp_spares, 0);
 	svc2_spares_learn(sp, call, SVC2_REPLY_FEW + 1);
 	KUNIT_EXPECT_EQ(test, sp->sp_spares, SVC2_REPLY_FEW * SVC2_SPARES_PATIENCE);
-	svc2_spares_learn(sp, call, 1);
+	svc2_spares_learn(sp, call, SVC2_REPLY_FEW - 1);
 	for (i = 1; i < SVC2_SPARES_PATIENCE; i++)
 		svc2_spares_learn(sp, call, 0);
 	KUNIT_EXPECT_EQ(test, sp->sp_spares, (SVC2_REPLY_FEW - 1) * SVC2_SPARES_PATIENCE);

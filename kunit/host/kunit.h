@@ -46,6 +46,11 @@ void kunit_kfree(struct kunit *test, const void *memory);
 void host_fail(struct kunit *test, bool fatal, const char *file, int line,
 	       const char *what, const char *fmt, ...) __printf(6, 7);
 
+/* End the case without a verdict */
+void host_skip(const char *fmt, ...) __printf(1, 2);
+
+#define kunit_skip(_test, ...)	host_skip(__VA_ARGS__)
+
 #define host_check(_test, _fatal, _good, _what, ...)			\
 	do {								\
 		if (!(_good))						\

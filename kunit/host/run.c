@@ -29,6 +29,7 @@ struct block {
 
 static struct block *blocks;
 static bool first, failed;
+static char skipped[128];	/* the reason, or empty */
 static jmp_buf end_of_case;
 
 /* Allocate memory that ends at a guard page. */
@@ -109,12 +110,23 @@ void host_fail(struct kunit *test, bool fatal, const char *file, int line,
 		longjmp(end_of_case, 1);
 }
 
+void host_skip(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(skipped, sizeof(skipped), fmt, args);
+	va_end(args);
+	longjmp(end_of_case, 1);
+}
+
 static bool run_once(const struct kunit_suite *suite, const struct kunit_case *c,
 		     const void *param)
 {
 	struct kunit test = { .param_value = param };
 
 	failed = false;
+	*skipped = '\0';
 	if (!setjmp(end_of_case)) {
 		if (!suite->init || !suite->init(&test))
 			c->run_case(&test);
@@ -148,7 +160,9 @@ __printf(1, 2) static void print(const char *fmt, ...)
 static void result(const char *indent, bool good, unsigned int number,
 		   const char *name)
 {
-	print("%s%sok %u %s\n", indent, good ? "" : "not ", number, name);
+	print("%s%sok %u %s%s%s\n", indent, good ? "" : "not ", number, name,
+	      *skipped ? " # SKIP " : "", skipped);
+	*skipped = '\0';
 }
 
 static bool run_params(const struct kunit_suite *suite,

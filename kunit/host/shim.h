@@ -54,7 +54,9 @@ typedef u64			__be64;
 #define ECONNREFUSED		111
 #define EHOSTUNREACH		113
 
+#ifndef PAGE_SHIFT
 #define PAGE_SHIFT		12
+#endif
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
 #define HZ			1000
 #define time_before(a, b)	((long)((a) - (b)) < 0)

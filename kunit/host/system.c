@@ -196,12 +196,18 @@ static void map_at(void *at, unsigned long index)
 		      file, index * PAGE_SIZE) != at);
 }
 
+/* Addresses aligned to PAGE_SIZE, which may be larger than a page of the host */
 static void *reserve(size_t size)
 {
-	void *at = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *at = mmap(NULL, size + PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+	size_t before;
 
 	must_not(at == MAP_FAILED);
-	return at;
+	before = (char *)PTR_ALIGN(at, PAGE_SIZE) - at;
+	must_not(before && munmap(at, before));
+	must_not(munmap(at + before + size, PAGE_SIZE - before));
+	return at + before;
 }
 
 unsigned int host_left = UINT_MAX;
