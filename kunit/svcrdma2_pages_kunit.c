@@ -852,6 +852,7 @@ static void reply_takes_pages(struct kunit *test)
 	struct fixture *f = test->priv;
 	struct svc2_xprt *sp = &f->peers[0].sp;
 	struct svc2_msg *call = &f->peers[0].calls[0];
+	unsigned int most = max(32768 / PAGE_SIZE, 3UL);
 
 	KUNIT_ASSERT_EQ(test, arrive(f, 0, 1, 1), 0);
 	KUNIT_EXPECT_EQ(test, reserve_reply(f, 0, 0, 259), 0);
@@ -864,11 +865,10 @@ static void reply_takes_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 100);
 	return_reply(call, 20);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, 120);
-	/* A Reply keeps a surplus of SVC2_REPLY_FEW pages, but no larger one. */
-	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 20 - SVC2_REPLY_FEW), 20);
+	/* A Reply keeps a surplus of 32 KiB, or three pages, but no larger one. */
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 20 - most), 20);
 	return_reply(call, 20);
-	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 19 - SVC2_REPLY_FEW),
-			19 - SVC2_REPLY_FEW);
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, call, 19 - most), 19 - most);
 }
 
 /* After two Replies that were not posted, the third one takes the pages of both. */

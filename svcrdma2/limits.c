@@ -663,7 +663,7 @@ unsigned int svc2_pages_take(struct svc2_xprt *sp, struct svc2_msg *call,
 	counted = call->sm_reply_pages;
 	call->sm_charged -= counted;
 	call->sm_reply_pages = 0;
-	if (likely(pages <= counted && counted <= pages + SVC2_REPLY_FEW))
+	if (likely(pages <= counted && counted <= pages + SVC2_REPLY_SURPLUS))
 		return counted;
 	guard(spinlock)(&svc2_pages_lock);
 	if (pages > counted)

@@ -438,6 +438,8 @@ static inline long svc2_grant_hard_limit(long most)
 #define SVC2_REPLIES_FEW	16
 /* pages of a Reply besides its payload: head, tail, unaligned start */
 #define SVC2_REPLY_BESIDE	3
+/* counted pages that a Reply keeps beyond its own: few, or all of the last */
+#define SVC2_REPLY_SURPLUS	max_t(unsigned int, SVC2_REPLY_FEW, SVC2_REPLY_BESIDE)
 
 /*
  * Whether a connection that has @own pages may have @more, of @most, when all
