@@ -241,7 +241,7 @@ help:
 ##   make shell             a prompt in a guest, with the modules loaded and a mount; KERNEL=
 ##
 ##   make kunit-host        unit tests in user space, with sanitizers, in seconds; SUITES=,
-##                          ARCH=i386 (32 bit) or s390x (big endian)
+##                          ARCH=i386 (32 bit), s390x (big endian) or 64k (large pages)
 ##   make kunit             unit tests in a guest; KERNEL=
 ##   make mutants           whether kunit-host detects faults injected into the sources; FILES=
 ##   make guest-mutants     the same in guests; MUTANTS=dma, bounds or wakeups

@@ -172,7 +172,7 @@ list()
 	for suite in "${all[@]}"; do
 		wanted "$suite" || continue
 		case $suite in
-		kunit-host) printf '%s\n' kunit-host-i386 kunit-host-s390x ;;
+		kunit-host) printf 'kunit-host-%s\n' i386 s390x 64k ;;
 		kunit)	echo kunit/uml-debug ;;
 		kernels) scripts/kernels.sh --names | sed 's|^|kernels/|' ;;
 		uml-debug-long)	groups_of "$suite" uml-debug ;;
