@@ -744,7 +744,7 @@ static void parameters(struct kunit *test)
 	svc2_connections.pm_value = 0;
 	if (PAGE_SIZE == 4096 || PAGE_SIZE == 65536)
 		KUNIT_EXPECT_EQ(test, limit_of_connections(), low /
-				((PAGE_SIZE == 4096 ? 8 : 54) << (20 - PAGE_SHIFT)));
+				((PAGE_SIZE == 4096 ? 8 : 12) << (20 - PAGE_SHIFT)));
 	machine.high_pages = 0;
 	machine.ram_pages = 1;
 	KUNIT_EXPECT_EQ(test, limit_of_connections(), SVC2_CONNS_MIN);

@@ -137,6 +137,49 @@ static void s46_entries_of_replies(struct kunit *test)
 				}
 }
 
+/* Bytes of a transport header, and of the tail of a Reply */
+#define HDR	200
+#define TAIL	4
+
+/*
+ * Gather entries of a Send of @bytes whose head has @head bytes, and whose pages begin at
+ * offset @off of the first
+ */
+static unsigned int gathered(u32 bytes, u32 head, u32 off)
+{
+	return 1 + (HDR + head > SVC2_TX_BUFSIZE) +
+	       DIV_ROUND_UP(off + bytes - HDR - head - TAIL, PAGE_SIZE) + 1;
+}
+
+/* C-003: the largest Send of a device does not need more gather entries than it has. */
+static void c003_largest_send(struct kunit *test)
+{
+	static const u32 heads[] = { 128, SVC2_TX_BUFSIZE - HDR, SVC2_TX_BUFSIZE - HDR + 1 },
+			 offs[] = { 0, 8, PAGE_SIZE - 8, PAGE_SIZE - 1 };
+	unsigned int i, j;
+	u32 width, sges, able, most;
+
+	for (width = 1; width <= 32; width++) {
+		sges = svc2_send_sges(width);
+		KUNIT_EXPECT_LE(test, sges, width);
+		able = svc2_send_able(sges);
+		KUNIT_EXPECT_GE(test, able, 4096);
+		for (most = i = 0; able > SVC2_TX_BUFSIZE && i < ARRAY_SIZE(heads); i++)
+			for (j = 0; j < ARRAY_SIZE(offs); j++)
+				most = max(most, gathered(able, heads[i], offs[j]));
+		KUNIT_EXPECT_LE(test, most, sges);
+		/* with the others this device could send more */
+		if (most && able < 65536)
+			KUNIT_EXPECT_EQ(test, most, sges);
+	}
+	KUNIT_EXPECT_EQ(test, able, 65536);
+	/* what is copied: a header of 4 KiB, and 17 KiB */
+	KUNIT_EXPECT_EQ(test, SVC2_TX_BUF_PARTS, 6);
+	KUNIT_EXPECT_GE(test, sges, SVC2_TX_BUF_PARTS);
+	if (PAGE_SIZE == 4096)
+		KUNIT_EXPECT_EQ(test, sges, 19);
+}
+
 /* @addresses with @conns connections each take two pages at a time, counted in @each. */
 static long take_pairs(long most, unsigned int addresses, unsigned int conns,
 		       long *each, long *address)
@@ -184,6 +227,7 @@ static struct kunit_case quota_cases[] = {
 	KUNIT_CASE(room_for_large),
 	KUNIT_CASE(small_calls),
 	KUNIT_CASE(s46_entries_of_replies),
+	KUNIT_CASE(c003_largest_send),
 	KUNIT_CASE(replies),
 	{}
 };

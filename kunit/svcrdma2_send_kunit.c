@@ -136,7 +136,7 @@ static void trim_keeps_order(struct kunit *test)
 	are_in_order(test, &f->sp, txs);
 }
 
-/* A context gets a page of an idle one, and the idle ones keep their order. */
+/* A context gets a part of an idle one, and the idle ones keep their order. */
 static void borrow_keeps_order(struct kunit *test)
 {
 	struct svc2_tx *txs[IDLE];
@@ -153,7 +153,7 @@ static void borrow_keeps_order(struct kunit *test)
 	are_in_order(test, &f->sp, txs);
 }
 
-/* fail_buffer strikes Replies of any length: a context gets no more pages than it has room for. */
+/* fail_buffer strikes Replies of any length: a context gets no more parts than it has room for. */
 static void borrow_within_bounds(struct kunit *test)
 {
 	struct svc2_tx *txs[IDLE];
@@ -161,13 +161,13 @@ static void borrow_within_bounds(struct kunit *test)
 	int i;
 
 	for (i = 0; i < IDLE; i++)
-		txs[i]->tx_nbufs = SVC2_TX_BUF_PAGES;
+		txs[i]->tx_nbufs = SVC2_TX_BUF_PARTS;
 	f->tx.tx_nbufs = 1;
 
-	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(&f->sp, &f->tx, SVC2_TX_BUF_PAGES + 1), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(&f->sp, &f->tx, SVC2_TX_BUF_PARTS + 1), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, f->tx.tx_nbufs, 1);
-	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(&f->sp, &f->tx, SVC2_TX_BUF_PAGES), 0);
-	KUNIT_EXPECT_EQ(test, f->tx.tx_nbufs, SVC2_TX_BUF_PAGES);
+	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(&f->sp, &f->tx, SVC2_TX_BUF_PARTS), 0);
+	KUNIT_EXPECT_EQ(test, f->tx.tx_nbufs, SVC2_TX_BUF_PARTS);
 }
 
 /* Bytes of a transport header, and of the tail of a Reply */
@@ -198,11 +198,11 @@ static const struct gathered gathered_cases[] = {
 	{ "whole pages", 128, 0, 16 * PAGE_SIZE, true, 128, 18 },
 	{ "pages from their middle on", 128, 8, 16 * PAGE_SIZE, true, 128, 19 },
 	{ "a tail in a page of its own", 128, 8, 16 * PAGE_SIZE, false, 128, 19 },
-	{ "a head that just fits", PAGE_SIZE - HDR, 8, 15 * PAGE_SIZE, false,
-	  PAGE_SIZE - HDR, 18 },
-	/* the longest Reply of this form: 64 KiB with the header */
-	{ "a head that does not fit", PAGE_SIZE - HDR + 1, PAGE_SIZE - 1,
-	  15 * PAGE_SIZE - 1 - TAIL, false, PAGE_SIZE - HDR, 19 },
+	{ "a head that just fits", SVC2_TX_BUFSIZE - HDR, 8, 15 * PAGE_SIZE, false,
+	  SVC2_TX_BUFSIZE - HDR, 18 },
+	/* with pages of 4 KiB the longest Reply of this form: 64 KiB with the header */
+	{ "a head that does not fit", SVC2_TX_BUFSIZE - HDR + 1, PAGE_SIZE - 1,
+	  15 * PAGE_SIZE - 1 - TAIL, false, SVC2_TX_BUFSIZE - HDR, 19 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(gathered, gathered_cases, name);
@@ -230,7 +230,7 @@ static void r4_gathered_reply(struct kunit *test)
 	pd.device = device;
 	f->sp.sp_conn.co_pd = &pd;
 	tx->tx_buf = pages;
-	tx->tx_bufs[0].tp_page = virt_to_page(pages);
+	tx->tx_bufs[0].tp_buf = pages;
 	tx->tx_nbufs = 1;
 	tx->tx_len = HDR;
 	tx->tx_head = virt_to_page(pages + PAGE_SIZE);

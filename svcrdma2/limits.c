@@ -470,14 +470,14 @@ unsigned int svc2_memory_default(void)
 
 /*
  * Memory of a connection beside Receives and counted payload, by default: send
- * contexts, a page and less than 2 KiB each, two for a callback
- * (svc2_backward_contexts()), further pages of their buffers, and the pages of
+ * contexts, a part of a buffer and less than 2 KiB each, two for a callback
+ * (svc2_backward_contexts()), further parts of their buffers, and the pages of
  * shorter Replies
  */
 #define CONN_BYTES							\
 	((1UL * SVC2_CREDITS_DEFAULT + SVC2_TX_RESERVE +		\
-	  SVC2_SIGNAL_BATCH + 2 * SVC2_BACKWARD_CREDITS) * (PAGE_SIZE + 2048) + \
-	 SVC2_TX_EXTRA_PAGES * PAGE_SIZE +				\
+	  SVC2_SIGNAL_BATCH + 2 * SVC2_BACKWARD_CREDITS) * (SVC2_TX_BUFSIZE + 2048) + \
+	 SVC2_TX_EXTRA_PARTS * SVC2_TX_BUFSIZE +			\
 	 (SVC2_REPLIES_FEW + SVC2_SIGNAL_BATCH) * SVC2_REPLY_FEW * PAGE_SIZE)
 
 /* Memory for each connection: all of them together have a quarter of it */

@@ -166,9 +166,9 @@ static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 		   atomic_long_read(&sp->sp_reply_chunks));
 	rpcrdma2_errors_show(seq, &sp->sp_errors);
 	seq_printf(seq, " send_memory=%lu backward_credits_max=%u",
-		   (struct_size(tx, tx_sge, sp->sp_tx_sges) + PAGE_SIZE) *
+		   (struct_size(tx, tx_sge, sp->sp_tx_sges) + SVC2_TX_BUFSIZE) *
 		   atomic_read(&sp->sp_tx_count) +
-		   PAGE_SIZE * atomic_read(&sp->sp_tx_pages),
+		   1UL * SVC2_TX_BUFSIZE * atomic_read(&sp->sp_tx_parts),
 		   sp->sp_backward_max);
 	rpcrdma2_backward_show(seq, &sp->sp_called, READ_ONCE(sp->sp_nposted));
 	rpcrdma2_vectors_show(seq, &sp->sp_conn);

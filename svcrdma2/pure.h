@@ -485,6 +485,45 @@ static inline unsigned int svc2_reply_pages(u64 offered, unsigned int most)
 	return min_t(u64, pages + SVC2_REPLY_BESIDE, most);
 }
 
+/* Buffers of Sends: see sendto.c */
+enum {
+	/* bytes of a part; the first one has any header */
+	SVC2_TX_BUFSIZE		= RPCRDMA2_INLINE_DEFAULT,
+	/*
+	 * Up to this size copying costs less than mapping pages for the device:
+	 * a payload of 16 KiB and the rest of its Reply.
+	 */
+	SVC2_PULLUP_MAX		= 16384 + 1024,
+	/* maximum parts of a buffer: a header, and SVC2_PULLUP_MAX */
+	SVC2_TX_BUF_PARTS	= 1 + DIV_ROUND_UP(SVC2_PULLUP_MAX, SVC2_TX_BUFSIZE),
+	/*
+	 * Gather entries of a Reply besides its pages: the header, behind which
+	 * the head is copied; the tail; and a page more when the payload does
+	 * not begin at the start of one. If a piece of the head does not fit
+	 * behind the header, it has one, too, and there is a page less; not if a
+	 * page is larger than what is copied.
+	 */
+	SVC2_TX_EXTRA_SGES	= 3 + (PAGE_SIZE > SVC2_TX_BUFSIZE),
+};
+
+/* Gather entries of a Send; a device permits @width */
+static inline u32 svc2_send_sges(u32 width)
+{
+	u32 pages = DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE);
+
+	return min_t(u32, width, max_t(u32, SVC2_TX_EXTRA_SGES + pages,
+				       SVC2_TX_BUF_PARTS));
+}
+
+/* Largest Send: the pages that @sges can gather, or without them the buffer */
+static inline u32 svc2_send_able(u32 sges)
+{
+	if (sges <= SVC2_TX_EXTRA_SGES)
+		return SVC2_TX_BUFSIZE;
+	return min_t(u32, (sges - SVC2_TX_EXTRA_SGES) * PAGE_SIZE,
+		     RPCRDMA2_INLINE_MAX);
+}
+
 /*
  * Most Send Queue entries of a Reply with RDMA Writes, and of its Send. Its
  * Call offers @pages in @segs segments of @chunks Write chunks and Reply chunk;

@@ -13,7 +13,7 @@
  * Sends that can linger on the Send Queue, and a few, which are made before the
  * connection is accepted: when there is no memory, one of these comes back.
  *
- * The transport header is built in the context's buffer, single pages that stay
+ * The transport header is built in the context's buffer, parts of 4 KiB that stay
  * mapped. The inline part of a Reply is copied there while that is cheaper:
  * then the Send is unsignaled, and the pages stay with the thread. Pages that
  * the device reads, for the Send or for RDMA Writes in front of it, go with the
@@ -59,40 +59,59 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	svc2_tx_put(sp, tx);
 }
 
+/* A page, or of larger pages a part */
+static void *svc2_tx_alloc_part(int node, gfp_t gfp)
+{
+	struct page *page;
+
+	if (PAGE_SIZE > SVC2_TX_BUFSIZE)
+		return kmalloc_node(SVC2_TX_BUFSIZE, gfp, node);
+	page = alloc_pages_node(node, gfp, 0);
+	return page ? page_address(page) : NULL;
+}
+
+static void svc2_tx_free_part(void *buf)
+{
+	if (PAGE_SIZE > SVC2_TX_BUFSIZE)
+		kfree(buf);
+	else
+		free_page((unsigned long)buf);
+}
+
 static void svc2_tx_free(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	atomic_dec(&sp->sp_tx_count);
-	atomic_sub(tx->tx_nbufs - 1, &sp->sp_tx_pages);
+	atomic_sub(tx->tx_nbufs - 1, &sp->sp_tx_parts);
 	while (tx->tx_nbufs--) {
-		ib_dma_unmap_page(sp->sp_conn.co_pd->device,
-				  tx->tx_bufs[tx->tx_nbufs].tp_addr, PAGE_SIZE,
-				  DMA_TO_DEVICE);
-		__free_page(tx->tx_bufs[tx->tx_nbufs].tp_page);
+		ib_dma_unmap_single(sp->sp_conn.co_pd->device,
+				    tx->tx_bufs[tx->tx_nbufs].tp_addr,
+				    SVC2_TX_BUFSIZE, DMA_TO_DEVICE);
+		svc2_tx_free_part(tx->tx_bufs[tx->tx_nbufs].tp_buf);
 	}
 	kfree(tx);
 }
 
-/* Return: false when the buffer of a context could not get another page. */
-static bool svc2_tx_add_page(struct svc2_xprt *sp, struct svc2_tx *tx,
+/* Return: false when the buffer of a context could not get another part. */
+static bool svc2_tx_add_part(struct svc2_xprt *sp, struct svc2_tx *tx,
 			     gfp_t gfp)
 {
-	struct svc2_tx_page *tp = &tx->tx_bufs[tx->tx_nbufs];
+	struct svc2_tx_part *tp = &tx->tx_bufs[tx->tx_nbufs];
 	struct ib_device *dev = sp->sp_conn.co_pd->device;
 
-	tp->tp_page = alloc_pages_node(ibdev_to_node(dev), gfp, 0);
-	if (!tp->tp_page)
+	tp->tp_buf = svc2_tx_alloc_part(ibdev_to_node(dev), gfp);
+	if (!tp->tp_buf)
 		return false;
 	if (rpcrdma2_fault(map_send))
 		goto out_free;
-	tp->tp_addr = ib_dma_map_page(dev, tp->tp_page, 0, PAGE_SIZE,
-				      DMA_TO_DEVICE);
+	tp->tp_addr = ib_dma_map_single(dev, tp->tp_buf, SVC2_TX_BUFSIZE,
+					DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(dev, tp->tp_addr))
 		goto out_free;
 	tx->tx_nbufs++;
 	return true;
 
 out_free:
-	__free_page(tp->tp_page);
+	svc2_tx_free_part(tp->tp_buf);
 	return false;
 }
 
@@ -105,11 +124,11 @@ static struct svc2_tx *svc2_tx_alloc(struct svc2_xprt *sp, gfp_t gfp)
 	tx = kzalloc_node(struct_size(tx, tx_sge, sp->sp_tx_sges), gfp, node);
 	if (!tx)
 		return NULL;
-	if (!svc2_tx_add_page(sp, tx, gfp)) {
+	if (!svc2_tx_add_part(sp, tx, gfp)) {
 		kfree(tx);
 		return NULL;
 	}
-	tx->tx_buf = page_address(tx->tx_bufs[0].tp_page);
+	tx->tx_buf = tx->tx_bufs[0].tp_buf;
 	tx->tx_sge[0].addr = tx->tx_bufs[0].tp_addr;
 	for (i = 0; i < sp->sp_tx_sges; i++)
 		tx->tx_sge[i].lkey = sp->sp_conn.co_pd->local_dma_lkey;
@@ -374,44 +393,44 @@ static int svc2_tx_map_piece(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /*
- * Checks whether @len bytes can be copied behind the header, to @pages; gets
+ * Checks whether @len bytes can be copied behind the header, to @parts; gets
  * these. Return: 0; -EMSGSIZE when there is too much data; -ENOMEM when memory
- * is short, or the buffers of the connection have their maximum of pages.
+ * is short, or the buffers of the connection have their maximum of parts.
  */
 static int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 len,
-			  unsigned int pages)
+			  unsigned int parts)
 {
-	if (len > SVC2_PULLUP_MAX || pages > sp->sp_tx_sges)
+	if (len > SVC2_PULLUP_MAX || parts > sp->sp_tx_sges)
 		return -EMSGSIZE;
-	while (unlikely(tx->tx_nbufs < pages)) {
-		if (!atomic_add_unless(&sp->sp_tx_pages, 1, SVC2_TX_EXTRA_PAGES))
+	while (unlikely(tx->tx_nbufs < parts)) {
+		if (!atomic_add_unless(&sp->sp_tx_parts, 1, SVC2_TX_EXTRA_PARTS))
 			return -ENOMEM;
-		if (!svc2_tx_add_page(sp, tx, RPCRDMA2_GFP)) {
-			atomic_dec(&sp->sp_tx_pages);
+		if (!svc2_tx_add_part(sp, tx, RPCRDMA2_GFP)) {
+			atomic_dec(&sp->sp_tx_parts);
 			return -ENOMEM;
 		}
 	}
 	return 0;
 }
 
-/* Gets the pages from idle contexts. Return: 0 or -ENOMEM. */
+/* Gets the parts from idle contexts. Return: 0 or -ENOMEM. */
 static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx,
-			  unsigned int pages)
+			  unsigned int parts)
 {
 	struct svc2_tx *other;
 
 	/* fail_buffer alone lets such a Reply get here: it waits. */
-	if (pages > ARRAY_SIZE(tx->tx_bufs))
+	if (parts > ARRAY_SIZE(tx->tx_bufs))
 		return -ENOMEM;
 	/* Without the lock contexts are only added, in front of the first one. */
 	guard(spinlock)(&sp->sp_tx_lock);
 	llist_for_each_entry(other, READ_ONCE(sp->sp_txs.first), tx_list) {
-		for (; tx->tx_nbufs < pages && other->tx_nbufs > 1; tx->tx_nbufs++) {
+		for (; tx->tx_nbufs < parts && other->tx_nbufs > 1; tx->tx_nbufs++) {
 			tx->tx_bufs[tx->tx_nbufs] = other->tx_bufs[--other->tx_nbufs];
 			svc2_count(buffer_pages_moved);
 		}
 	}
-	return tx->tx_nbufs < pages ? -ENOMEM : 0;
+	return tx->tx_nbufs < parts ? -ENOMEM : 0;
 }
 
 /* Copies behind the data in the buffer */
@@ -421,23 +440,23 @@ static void svc2_tx_copy_piece(struct svc2_tx *tx,
 	u32 done, n, at;
 
 	for (done = 0; done < pc->pc_len; done += n, tx->tx_len += n) {
-		at = offset_in_page(tx->tx_len);
-		n = min_t(u32, pc->pc_len - done, PAGE_SIZE - at);
-		memcpy_page(tx->tx_bufs[tx->tx_len >> PAGE_SHIFT].tp_page, at,
-			    pc->pc_page, pc->pc_off + done, n);
+		at = tx->tx_len % SVC2_TX_BUFSIZE;
+		n = min_t(u32, pc->pc_len - done, SVC2_TX_BUFSIZE - at);
+		memcpy_from_page(tx->tx_bufs[tx->tx_len / SVC2_TX_BUFSIZE].tp_buf + at,
+				 pc->pc_page, pc->pc_off + done, n);
 	}
 }
 
-/* The first page is always in the gather list: see svc2_tx_post(). */
+/* The first part is always in the gather list: see svc2_tx_post(). */
 static void svc2_tx_gather_buffer(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	struct ib_sge *sge = &tx->tx_sge[1];
 	unsigned int i;
 
-	for (i = 1; i << PAGE_SHIFT < tx->tx_len; i++, sge++) {
+	for (i = 1; i * SVC2_TX_BUFSIZE < tx->tx_len; i++, sge++) {
 		sge->addr = tx->tx_bufs[i].tp_addr;
-		sge->length = min_t(u32, tx->tx_len - (i << PAGE_SHIFT),
-				    PAGE_SIZE);
+		sge->length = min_t(u32, tx->tx_len - i * SVC2_TX_BUFSIZE,
+				    SVC2_TX_BUFSIZE);
 		ib_dma_sync_single_for_device(sp->sp_conn.co_pd->device,
 					      sge->addr, sge->length,
 					      DMA_TO_DEVICE);
@@ -445,7 +464,7 @@ static void svc2_tx_gather_buffer(struct svc2_xprt *sp, struct svc2_tx *tx)
 	tx->tx_wr.num_sge = i;
 }
 
-/* Whether the inline data is part of the head, and fits the first page */
+/* Whether the inline data is in the head, and fits the first part */
 static bool svc2_tx_is_short(const struct svc2_tx *tx, const struct xdr_buf *res,
 			     const struct rpcrdma2_reply_plan *plan)
 {
@@ -653,7 +672,7 @@ int svc2_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 
 /*
  * Plans that the device gathers the inline data, but for the head: as much of
- * it as fits the first page of the buffer is copied. Return: whether there are
+ * it as fits the first part of the buffer is copied. Return: whether there are
  * enough gather entries.
  */
 static bool svc2_reply_gathers(const struct svc2_xprt *sp,
@@ -673,7 +692,7 @@ static bool svc2_reply_gathers(const struct svc2_xprt *sp,
 }
 
 /*
- * Inline data beyond the first page of the buffer is copied to further pages,
+ * Inline data beyond the first part of the buffer is copied to further parts,
  * or the device gathers it. Return: 0; -ENOMEM when neither is possible now;
  * -EMSGSIZE when neither ever is.
  */
@@ -681,17 +700,17 @@ static int svc2_reply_prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
 				     const struct xdr_buf *res, u32 hdrlen,
 				     struct rpcrdma2_reply_plan *plan)
 {
-	unsigned int pages = DIV_ROUND_UP(hdrlen + plan->pn_len, PAGE_SIZE);
+	unsigned int parts = DIV_ROUND_UP(hdrlen + plan->pn_len, SVC2_TX_BUFSIZE);
 	bool fails = rpcrdma2_fault(buffer);
 	int ret;
 
-	ret = fails ? -ENOMEM : svc2_tx_copies(sp, tx, plan->pn_len, pages);
+	ret = fails ? -ENOMEM : svc2_tx_copies(sp, tx, plan->pn_len, parts);
 	if (likely(!ret))
 		return 0;
 	if (!fails && svc2_reply_gathers(sp, res, hdrlen, plan))
 		return 0;
 	plan->pn_gather = 0;
-	return ret == -ENOMEM ? svc2_tx_borrow(sp, tx, pages) : ret;
+	return ret == -ENOMEM ? svc2_tx_borrow(sp, tx, parts) : ret;
 }
 
 /*

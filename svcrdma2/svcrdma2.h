@@ -351,28 +351,13 @@ struct svc2_quota {
 enum {
 	/* contexts beyond one for each credit; allocated at accept */
 	SVC2_TX_RESERVE		= 4,
-	SVC2_TX_BUFSIZE		= PAGE_SIZE,	/* the buffer's first page */
-	/*
-	 * Up to this size copying costs less than mapping pages for the device:
-	 * a payload of 16 KiB and the rest of its Reply.
-	 */
-	SVC2_PULLUP_MAX		= 16384 + 1024,
-	/* maximum pages of a buffer: a header, and SVC2_PULLUP_MAX */
-	SVC2_TX_BUF_PAGES	= 1 + DIV_ROUND_UP(SVC2_PULLUP_MAX, PAGE_SIZE),
-	/* pages of all buffers of a connection beyond the first of each */
-	SVC2_TX_EXTRA_PAGES	= 64,
-	/*
-	 * Gather entries of a Reply besides its pages: the header, behind which
-	 * the head is copied; the tail; and a page more when the payload does
-	 * not begin at the start of one. If a part of the head does not fit
-	 * behind the header, there is a page less.
-	 */
-	SVC2_TX_EXTRA_SGES	= 3,
+	/* parts of all buffers of a connection beyond the first of each */
+	SVC2_TX_EXTRA_PARTS	= 64,
 };
 
-/* A page of a Send buffer */
-struct svc2_tx_page {
-	struct page		*tp_page;
+/* A part of a Send buffer, SVC2_TX_BUFSIZE bytes */
+struct svc2_tx_part {
+	void			*tp_buf;
 	u64			tp_addr;	/* its DMA address */
 };
 
@@ -390,9 +375,9 @@ struct svc2_tx {
 
 	/*
 	 * Buffer for the transport header and the data copied behind it. The
-	 * first page stays mapped; others are added when they are needed.
+	 * first part stays mapped; others are added when they are needed.
 	 */
-	struct svc2_tx_page	tx_bufs[SVC2_TX_BUF_PAGES];
+	struct svc2_tx_part	tx_bufs[SVC2_TX_BUF_PARTS];
 	unsigned int		tx_nbufs;	/* entries of tx_bufs */
 	void			*tx_buf;	/* address of the first */
 	unsigned int		tx_len;		/* bytes in the buffer */
@@ -592,7 +577,7 @@ struct svc2_xprt {
 	spinlock_t		sp_tx_lock;
 	unsigned int		sp_tx_sges;	/* gather entries of each */
 	atomic_t		sp_tx_count;	/* contexts that exist */
-	atomic_t		sp_tx_pages;	/* of buffers, but the first */
+	atomic_t		sp_tx_parts;	/* of buffers, but the first */
 	/* callbacks that can get a context, independent of Replies (B-17) */
 	atomic_t		sp_backward_free;
 	/* pages of Replies without chunks, see svc2_spares_learn(); any thread */

@@ -450,17 +450,12 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 	return 0;
 }
 
-/* Largest Send: the pages that the SGEs can gather, or without them the buffer */
 static void svc2_conn_size_sends(struct svc2_xprt *sp, u32 width)
 {
 	struct rpcrdma2_props *own = &sp->sp_ex.ex_supported;
 
-	sp->sp_tx_sges = min_t(u32, width, SVC2_TX_EXTRA_SGES +
-			       DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE));
-	sp->sp_send_able = SVC2_TX_BUFSIZE;
-	if (sp->sp_tx_sges > SVC2_TX_EXTRA_SGES)
-		sp->sp_send_able = (sp->sp_tx_sges - SVC2_TX_EXTRA_SGES) *
-				   PAGE_SIZE;
+	sp->sp_tx_sges = svc2_send_sges(width);
+	sp->sp_send_able = svc2_send_able(sp->sp_tx_sges);
 	sp->sp_send_own = min_t(u32, sp->sp_send_able,
 				rpcrdma2_param(&svc2_send_size));
 
@@ -658,7 +653,7 @@ static void svc2_free(struct svc_xprt *xprt)
 	}
 	WARN_ON_ONCE(!svc2_is_whole(sp));
 	svc2_txs_destroy(sp);
-	WARN_ON_ONCE(atomic_read(&sp->sp_tx_count) || atomic_read(&sp->sp_tx_pages));
+	WARN_ON_ONCE(atomic_read(&sp->sp_tx_count) || atomic_read(&sp->sp_tx_parts));
 	rpcrdma2_rpool_unmap(&sp->sp_rpool);
 	rpcrdma2_rpool_destroy(&sp->sp_rpool);
 	svc2_address_put(sp);
