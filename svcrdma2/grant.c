@@ -11,7 +11,7 @@
  * the order in which they are built.
  */
 
-/* minimum budget in pages, which is enough for a few connections */
+/* minimum budget in pages: a Receive has one at least, a new connection seven */
 #define SVC2_MEMORY_MIN	64UL
 
 /* Receives after whose use an unused grant is lowered, see pure.h */

@@ -407,8 +407,9 @@ int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 
 /*
  * A region has no holes. Head, pages and tail are one region when the head ends
- * at the end of a page and the tail begins at the start of a page. The receive
- * buffer, at least two pages, has room to place both that way.
+ * at the end of a page and the tail begins at the start of a page. A receive
+ * buffer of two pages, which is the least with pages of 4 KiB, has room to place
+ * both that way.
  */
 static bool xprt2_marshal_can_close_gaps(const struct xprt2_req *req,
 					 const struct xdr_buf *buf)

@@ -111,7 +111,7 @@ enum {
 	/* of a message with a payload: the header fits the headroom */
 	XPRT2_MAX_SEGS		= 16,
 	/* header and head, pages of the largest Send at any offset, tail */
-	XPRT2_MAX_SGE		= 3 + RPCRDMA2_INLINE_MAX / 4096,
+	XPRT2_MAX_SGE		= 3 + DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE),
 	XPRT2_MIN_SGE		= 4,	/* 4096 bytes may lie in two pages */
 
 	/*
