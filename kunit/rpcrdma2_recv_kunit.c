@@ -281,9 +281,10 @@ static void several_pages_unmapped(struct kunit *test)
 /* E-20: the size of its own Receive limits a message, not the new size of the pool. */
 static void message_exceeds_receive(struct kunit *test)
 {
-	struct queue *q = open_queue(test, 2, 4, 1);
+	struct queue *q;
 
 	need_pages(test, 3);
+	q = open_queue(test, 2, 4, 1);
 	q->pool.rp_reposted = false;
 	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
 	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
@@ -338,10 +339,11 @@ static void fills_a_batch(struct kunit *test)
 /* A lost connection posts no Receives. */
 static void lost_connection_posts_nothing(struct kunit *test)
 {
-	struct queue *q = open_queue(test, 1, 8, 2);
+	struct queue *q;
 	unsigned int i;
 
 	need_pages(test, 2);
+	q = open_queue(test, 1, 8, 2);
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 8), 0);
 	rpcrdma2_conn_lose(&q->co, RPCRDMA2_LOSS_PEER);
 	rpcrdma2_rpool_resize(&q->pool, 2 * PAGE_SIZE);
@@ -818,10 +820,11 @@ static void next_connection(struct kunit *test)
 /* A pool with reposting resizes a Receive only when it reposts it. */
 static void resizes_only_at_repost(struct kunit *test)
 {
-	struct queue *q = open_queue(test, 2, 4, 1);
+	struct queue *q;
 	struct rpcrdma2_recv *rv;
 
 	need_pages(test, 3);
+	q = open_queue(test, 2, 4, 1);
 	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
 	rv = receive(q, 100);
 	rpcrdma2_rpool_resize(&q->pool, 3 * PAGE_SIZE);
@@ -915,9 +918,10 @@ static void mapping_fails(struct kunit *test)
 {
 	struct fault_attr *fault = &rpcrdma2_faults[RPCRDMA2_FAIL_map_recv];
 	struct rpcrdma2_budget budget = { .bu_most = 100 };
-	struct queue *q = open_queue(test, 2, 8, 1);
+	struct queue *q;
 
 	need_pages(test, 5);
+	q = open_queue(test, 2, 8, 1);
 	q->pool.rp_budget = &budget;
 	fault_once(fault, 2 * (STRETCH + 2));
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 2), -ENOMEM);
@@ -936,9 +940,10 @@ static void stretch_fails(struct kunit *test)
 {
 	struct fault_attr *fault = &rpcrdma2_faults[RPCRDMA2_FAIL_map_recv];
 	struct rpcrdma2_budget budget = { .bu_most = 100 };
-	struct queue *q = open_queue(test, 2, 8, 1);
+	struct queue *q;
 
 	need_pages(test, 5);
+	q = open_queue(test, 2, 8, 1);
 	q->pool.rp_budget = &budget;
 	fault_once(fault, 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 1), -ENOMEM);

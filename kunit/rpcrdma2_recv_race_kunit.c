@@ -67,10 +67,11 @@ static void end_race(struct kunit *test, struct race *ra)
 static void grown_while_creating(struct kunit *test)
 {
 	struct rpcrdma2_budget budget = { .bu_most = 100, .bu_kept = 100 };
-	struct queue *q = open_queue(test, 1, 8, 1);
+	struct queue *q;
 	struct race *ra;
 
 	need_pages(test, 3);
+	q = open_queue(test, 1, 8, 1);
 	q->pool.rp_budget = &budget;
 	ra = race_at_kmalloc(test, q, 3);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 2), 0);

@@ -55,11 +55,12 @@ KUNIT_ARRAY_PARAM_DESC(resize, resize_cases, desc);
 static void resizes_when_reposted(struct kunit *test)
 {
 	const struct resize_case *c = test->param_value;
-	struct queue *q = open_queue(test, c->from, 12, 4);
+	struct queue *q;
 	bool raise = c->to > c->from;
 	unsigned int i;
 
 	need_pages(test, max3(c->from, c->to, 2U));
+	q = open_queue(test, c->from, 12, 4);
 	q->least = min(c->from, c->to);
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 12), 0);
 	cycle(test, q, 1);
@@ -86,12 +87,13 @@ static void resizes_when_reposted(struct kunit *test)
 static void resizes_when_put(struct kunit *test)
 {
 	const struct resize_case *c = test->param_value;
-	struct queue *q = open_queue(test, c->from, 8, 0);
+	struct queue *q;
 	bool raise = c->to > c->from;
 	struct rpcrdma2_recv *held;
 	unsigned int i;
 
 	need_pages(test, max3(c->from, c->to, 2U));
+	q = open_queue(test, c->from, 8, 0);
 	q->pool.rp_reposted = false;
 	q->least = min(c->from, c->to);
 	KUNIT_ASSERT_EQ(test, post(q, 6), 6);
@@ -119,9 +121,10 @@ static void resizes_when_put(struct kunit *test)
 /* The size changes again before the first change is complete. */
 static void resizes_twice(struct kunit *test)
 {
-	struct queue *q = open_queue(test, 1, 4, 1);
+	struct queue *q;
 
 	need_pages(test, 4);
+	q = open_queue(test, 1, 4, 1);
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 4), 0);
 	rpcrdma2_rpool_resize(&q->pool, 4 * PAGE_SIZE);
 	cycle(test, q, 2);
@@ -146,9 +149,10 @@ static void resizes_twice(struct kunit *test)
 static void shortage_while_resizing(struct kunit *test)
 {
 	struct rpcrdma2_budget budget = { .bu_most = 4 };
-	struct queue *q = open_queue(test, 1, 6, 1);
+	struct queue *q;
 
 	need_pages(test, 3);
+	q = open_queue(test, 1, 6, 1);
 	q->pool.rp_budget = &budget;
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 4), 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 4);
@@ -180,9 +184,10 @@ static void shortage_while_resizing(struct kunit *test)
 static void shortage_while_free(struct kunit *test)
 {
 	struct rpcrdma2_budget budget = { .bu_most = 6 };
-	struct queue *q = open_queue(test, 1, 6, 0);
+	struct queue *q;
 
 	need_pages(test, 2);
+	q = open_queue(test, 1, 6, 0);
 	q->pool.rp_reposted = false;
 	q->pool.rp_budget = &budget;
 	KUNIT_ASSERT_EQ(test, post(q, 6), 6);
@@ -253,10 +258,11 @@ static void changes_batch(struct kunit *test)
 static void frees_receives(struct kunit *test)
 {
 	struct rpcrdma2_budget budget = { .bu_most = 64 };
-	struct queue *q = open_queue(test, 2, 16, 1);
+	struct queue *q;
 	unsigned int i;
 
 	need_pages(test, 3);
+	q = open_queue(test, 2, 16, 1);
 	q->pool.rp_budget = &budget;
 	KUNIT_ASSERT_EQ(test, rpcrdma2_recvs_fill(&q->co, &q->pool, 6), 0);
 	rpcrdma2_recv_free(receive(q, 2 * PAGE_SIZE));

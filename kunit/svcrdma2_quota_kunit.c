@@ -168,16 +168,21 @@ static void c003_largest_send(struct kunit *test)
 			for (j = 0; j < ARRAY_SIZE(offs); j++)
 				most = max(most, gathered(able, heads[i], offs[j]));
 		KUNIT_EXPECT_LE(test, most, sges);
-		/* with the others this device could send more */
+		/* no entry of a device is left that could gather more */
 		if (most && able < 65536)
 			KUNIT_EXPECT_EQ(test, most, sges);
 	}
 	KUNIT_EXPECT_EQ(test, able, 65536);
-	/* what is copied: a header of 4 KiB, and 17 KiB */
+	/* a buffer has room for a header of 4 KiB and a copy of 17 KiB */
 	KUNIT_EXPECT_EQ(test, SVC2_TX_BUF_PARTS, 6);
 	KUNIT_EXPECT_GE(test, sges, SVC2_TX_BUF_PARTS);
 	if (PAGE_SIZE == 4096)
 		KUNIT_EXPECT_EQ(test, sges, 19);
+	/* header, rest of the head, two pages, and the tail; or the buffer alone */
+	if (PAGE_SIZE == 65536) {
+		KUNIT_EXPECT_EQ(test, svc2_send_able(5), 65536);
+		KUNIT_EXPECT_EQ(test, svc2_send_able(4), 4096);
+	}
 }
 
 /* @addresses with @conns connections each take two pages at a time, counted in @each. */

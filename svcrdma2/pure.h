@@ -438,7 +438,10 @@ static inline long svc2_grant_hard_limit(long most)
 #define SVC2_REPLIES_FEW	16
 /* pages of a Reply besides its payload: head, tail, unaligned start */
 #define SVC2_REPLY_BESIDE	3
-/* counted pages that a Reply keeps beyond its own: few, or all of the last */
+/*
+ * Counted pages that a Reply keeps beyond its own: SVC2_REPLY_FEW, or
+ * SVC2_REPLY_BESIDE if that is more
+ */
 #define SVC2_REPLY_SURPLUS	max_t(unsigned int, SVC2_REPLY_FEW, SVC2_REPLY_BESIDE)
 
 /*
@@ -499,9 +502,9 @@ enum {
 	/*
 	 * Gather entries of a Reply besides its pages: the header, behind which
 	 * the head is copied; the tail; and a page more when the payload does
-	 * not begin at the start of one. If a piece of the head does not fit
-	 * behind the header, it has one, too, and there is a page less; not if a
-	 * page is larger than what is copied.
+	 * not begin at the start of one. A piece of the head that does not fit
+	 * behind the header has one, too. Pages of 4 KiB then have one less;
+	 * larger pages may not.
 	 */
 	SVC2_TX_EXTRA_SGES	= 3 + (PAGE_SIZE > SVC2_TX_BUFSIZE),
 };

@@ -59,7 +59,7 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	svc2_tx_put(sp, tx);
 }
 
-/* A page, or of larger pages a part */
+/* Allocates a part: a page, or 4 KiB of the slab if pages are larger. */
 static void *svc2_tx_alloc_part(int node, gfp_t gfp)
 {
 	struct page *page;
@@ -427,7 +427,7 @@ static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx,
 	llist_for_each_entry(other, READ_ONCE(sp->sp_txs.first), tx_list) {
 		for (; tx->tx_nbufs < parts && other->tx_nbufs > 1; tx->tx_nbufs++) {
 			tx->tx_bufs[tx->tx_nbufs] = other->tx_bufs[--other->tx_nbufs];
-			svc2_count(buffer_pages_moved);
+			svc2_count(buffer_parts_moved);
 		}
 	}
 	return tx->tx_nbufs < parts ? -ENOMEM : 0;

@@ -273,7 +273,7 @@ enum {
 	C(mr_waits)		/* waits for memory regions */		\
 	C(transfer_waits)	/* Calls that waited for payload pages */ \
 	C(replies_planned_again) /* Receives of the peer got smaller */	\
-	C(buffer_pages_moved)	/* from one send context to another */	\
+	C(buffer_parts_moved)	/* from one send context to another */	\
 	C(shortages)		/* pauses for lack of memory or mappings */ \
 	C(stalls)		/* waits that ended the connection */	\
 	C(overdue)		/* chains that ended it, see SVC2_CHAIN_TIMEOUT */

@@ -409,12 +409,12 @@ no_buffers()
 	risen "$before"
 	without "$name: the data are correct" "$why"
 	expect "$name: Replies waited, or moved pages of the buffer" \
-		"s_shortages + s_buffer_pages_moved > 0"
+		"s_shortages + s_buffer_parts_moved > 0"
 	expect "$name: no error, the same connection" \
 		"s_errors_reply_resource==0&&s_errors_system==0&&c_errors_received==0&&c_connects==0"
 	expect "$name: each Reply is counted once" \
 		"s_inline_bytes >= 8*262144 && s_inline_bytes < 8*262144 + 100000"
-	echo "# ${rose[s_shortages]} waits, ${rose[s_buffer_pages_moved]} pages"
+	echo "# ${rose[s_shortages]} waits, ${rose[s_buffer_parts_moved]} parts"
 	umount_all
 	rm -f "$export_dir"/b?
 }
