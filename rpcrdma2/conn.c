@@ -66,6 +66,19 @@ static int rpcrdma2_conn_create_cqs(struct rpcrdma2_conn *co,
 	return 0;
 }
 
+static void rpcrdma2_conn_size_writes(struct rpcrdma2_conn *co)
+{
+	struct ib_qp *qp = rpcrdma2_conn_qp(co);
+
+	qp->max_write_sge = min_t(u32, qp->max_write_sge, RPCRDMA2_WRITE_PAGES);
+	co->co_write_pages = UINT_MAX;
+	/* iWARP's RDMA Reads need regions; otherwise force_mr is set */
+	if (co->co_rw_mrs &&
+	    !rdma_protocol_iwarp(rpcrdma2_conn_device(co),
+				 co->co_id->port_num))
+		co->co_write_pages = co->co_rw_pages;
+}
+
 static int rpcrdma2_conn_create_qp(struct rpcrdma2_conn *co,
 				   struct rpcrdma2_conn_size *size,
 				   void (*event)(struct ib_event *event,
@@ -100,8 +113,7 @@ static int rpcrdma2_conn_create_qp(struct rpcrdma2_conn *co,
 	if (ret)
 		return ret;
 	size->send_sges = attr.cap.max_send_sge;
-	co->co_id->qp->max_write_sge = min_t(u32, co->co_id->qp->max_write_sge,
-					     RPCRDMA2_WRITE_PAGES);
+	rpcrdma2_conn_size_writes(co);
 	return 0;
 }
 

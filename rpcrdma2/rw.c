@@ -146,20 +146,21 @@ int rpcrdma2_rw_read(const struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rw_read);
 
-static int rpcrdma2_rw_write_part(struct rpcrdma2_rw *rw,
+static int rpcrdma2_rw_write_part(const struct rpcrdma2_conn *co,
+				  struct rpcrdma2_rw *rw,
 				  struct rpcrdma2_walk *wk,
 				  const struct rpcrdma2_segment *seg)
 {
+	unsigned int nents = min(rpcrdma2_walk_count(*wk), co->co_write_pages);
 	struct rpcrdma2_piece pc;
 	struct scatterlist *sg;
 	struct part *part;
-	unsigned int nents, i;
+	unsigned int i;
 
-	wk->wk_left = seg->rs_length;
-	nents = rpcrdma2_walk_count(*wk);
 	if (WARN_ON_ONCE(!nents))
 		return -EINVAL;
-	part = rpcrdma2_rw_new_part(rw, nents, seg, 0);
+	part = rpcrdma2_rw_new_part(rw, nents, seg,
+				    seg->rs_length - wk->wk_left);
 	if (!part)
 		return -ENOMEM;
 	for_each_sg(part->table.sgl, sg, part->nents, i) {
@@ -174,7 +175,8 @@ static int rpcrdma2_rw_write_part(struct rpcrdma2_rw *rw,
  * lengths become the lengths written (E-10). Return: 0, -ENOMEM, or -EINVAL if
  * the ranges are not in the buffer.
  */
-static int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
+static int rpcrdma2_rw_write(const struct rpcrdma2_conn *co,
+			     struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
 			     const struct rpcrdma2_range *src,
 			     unsigned int nsrc, struct rpcrdma2_hdr *h,
 			     struct rpcrdma2_chunk *ck)
@@ -183,23 +185,21 @@ static int rpcrdma2_rw_write(struct rpcrdma2_rw *rw, const struct xdr_buf *buf,
 	struct rpcrdma2_walk wk;
 	unsigned int i;
 	u32 left = 0;
-	int ret;
+	int ret = 0;
 
 	for (i = 0; i < nsrc; i++)
 		left += src[i].ra_len;
 	ck->ck_length = left;
 
 	rpcrdma2_walk_begin(&wk, buf, src, nsrc);
-	for (i = 0; i < ck->ck_nsegs; i++, seg++) {
+	for (i = 0; !ret && i < ck->ck_nsegs; i++, seg++) {
 		seg->rs_length = min(seg->rs_length, left);
-		if (!seg->rs_length)
-			continue;
 		left -= seg->rs_length;
-		ret = rpcrdma2_rw_write_part(rw, &wk, seg);
-		if (ret)
-			return ret;
+		wk.wk_left = seg->rs_length;
+		while (!ret && wk.wk_left)
+			ret = rpcrdma2_rw_write_part(co, rw, &wk, seg);
 	}
-	return 0;
+	return ret;
 }
 
 unsigned int rpcrdma2_rw_mrs(const struct rpcrdma2_conn *co,
@@ -429,7 +429,8 @@ u32 rpcrdma2_respond_plan(struct rpcrdma2_reply_plan *plan,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_respond_plan);
 
-int rpcrdma2_respond_writes(struct rpcrdma2_rw *rw, const struct xdr_buf *res,
+int rpcrdma2_respond_writes(const struct rpcrdma2_conn *co,
+			    struct rpcrdma2_rw *rw, const struct xdr_buf *res,
 			    struct rpcrdma2_hdr *h,
 			    const struct rpcrdma2_reply_plan *plan)
 {
@@ -438,10 +439,10 @@ int rpcrdma2_respond_writes(struct rpcrdma2_rw *rw, const struct xdr_buf *res,
 	int ret = 0;
 
 	for (i = 0; !ret && i < h->h_nwrites; i++, ra++)
-		ret = rpcrdma2_rw_write(rw, res, ra, ra->ra_len ? 1 : 0, h,
+		ret = rpcrdma2_rw_write(co, rw, res, ra, ra->ra_len ? 1 : 0, h,
 					&h->h_writes[i]);
 	if (!ret && plan->pn_reply_chunk)
-		ret = rpcrdma2_rw_write(rw, res, plan->pn_rest, plan->pn_nrest,
+		ret = rpcrdma2_rw_write(co, rw, res, plan->pn_rest, plan->pn_nrest,
 					h, &h->h_reply);
 	return ret;
 }

@@ -800,7 +800,7 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	svc2_tx_note_pages(tx, res, plan->pn_writes, h->h_nwrites);
 	if (plan->pn_reply_chunk)
 		svc2_tx_note_pages(tx, res, plan->pn_rest, plan->pn_nrest);
-	ret = rpcrdma2_respond_writes(&tx->tx_rw, res, h, plan) ?:
+	ret = rpcrdma2_respond_writes(&sp->sp_conn, &tx->tx_rw, res, h, plan) ?:
 	      rpcrdma2_rw_map(&sp->sp_conn, &tx->tx_rw);
 	if (ret)
 		return ret;

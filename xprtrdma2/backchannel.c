@@ -383,7 +383,7 @@ static int xprt2_chunked_plan(struct xprt2_chunked *ch)
 	if (ret || !rpcrdma2_rw_is_empty(&ch->ch_rw))
 		return ret;
 	if (ch->ch_replies) {
-		ret = rpcrdma2_respond_writes(&ch->ch_rw,
+		ret = rpcrdma2_respond_writes(co, &ch->ch_rw,
 					      &ch->ch_req->rq2_slot.rq_snd_buf,
 					      &ch->ch_hdr, &ch->ch_plan);
 	} else {
@@ -540,7 +540,7 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 	}
 	rpcrdma2_respond_hdr(h, plan, 0);
 	if (!writes) {
-		rpcrdma2_respond_writes(&ch->ch_rw, NULL, h, plan);
+		rpcrdma2_respond_writes(&ep->ep_conn, &ch->ch_rw, NULL, h, plan);
 		return true;
 	}
 	ch->ch_hdr = *h;

@@ -339,6 +339,7 @@ static inline void rpcrdma2_respond_hdr(struct rpcrdma2_hdr *h,
 
 /**
  * rpcrdma2_respond_writes - add the RDMA Writes of a Reply
+ * @co: connection
  * @rw: gets the RDMA Writes
  * @res: the Reply
  * @h: its header; the lengths of its chunks become the lengths written
@@ -347,7 +348,8 @@ static inline void rpcrdma2_respond_hdr(struct rpcrdma2_hdr *h,
  * Context: may sleep.
  * Return: 0; -ENOMEM; or -EINVAL if the results are not in the buffer.
  */
-int rpcrdma2_respond_writes(struct rpcrdma2_rw *rw, const struct xdr_buf *res,
+int rpcrdma2_respond_writes(const struct rpcrdma2_conn *co,
+			    struct rpcrdma2_rw *rw, const struct xdr_buf *res,
 			    struct rpcrdma2_hdr *h,
 			    const struct rpcrdma2_reply_plan *plan);
 

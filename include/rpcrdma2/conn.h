@@ -650,6 +650,8 @@ struct rpcrdma2_conn_ops {
  * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 if the device
  *	does not need them
  * @co_rw_pages: most pages of one RDMA Read, 0 for no limit
+ * @co_write_pages: most pages of a part that RDMA Writes fill: of a region, or
+ *	any number if the device needs no region for them
  * @co_sq: the Send Queue
  * @co_regions: memory regions for the peer; empty on a connection that exposes
  *	no memory
@@ -669,6 +671,7 @@ struct rpcrdma2_conn {
 	unsigned int			co_recv_pages;
 	unsigned int			co_rw_mrs;
 	unsigned int			co_rw_pages;
+	unsigned int			co_write_pages;
 	struct rpcrdma2_sq		co_sq;
 	struct rpcrdma2_regions		co_regions;
 };

@@ -153,17 +153,24 @@ writes()
 {
 	head -c "$1" /dev/urandom >/run/data &&
 		dd if=/run/data of=/mnt/large bs=1M seek="$2" oflag=direct,seek_bytes status=none &&
-		cmp -i "0:$2" /run/data "$export_dir/large" &&
+		cmp -i "0:$2" /run/data "$export_dir/large"
+}
+
+# reads_back SIZE OFFSET: READs of the data that writes() wrote
+reads_back()
+{
+	dd if=/mnt/large of=/run/back bs=1M skip="$2" iflag=direct,skip_bytes status=none &&
+		cmp /run/data /run/back &&
 		rm /mnt/large
 }
 
-# The RDMA core reads into memory regions on any device (ib_core.force_mr=1), as on iWARP. The
-# pages of a part are one segment for the device, as behind an IOMMU, and a region has fewer
-# pages than that if nothing limits the part. The parameter also requires regions for RDMA
-# Writes, which need none on any device, so nothing large is read here.
+# The RDMA core reads into memory regions on any device (ib_core.force_mr=1), as on iWARP, and
+# writes from regions, as on none. The pages of a part are one segment for the device, as behind
+# an IOMMU, and a region has fewer pages than that if nothing limits the part.
 group_regions()
 {
-	local name="RDMA Reads into regions of 64 pages" size
+	local name="regions of 64 pages" size
+	local good="s_errors_system + c_errors_received + c_connects == 0"
 
 	nfs_up rdma2 || { fail "server"; return; }
 	modprobe -qa ib_uverbs rdma_ucm
@@ -175,10 +182,15 @@ group_regions()
 	cp /sys/kernel/tracing/trace /tmp/taken
 	same "$name: the server's regions" "$(taken server mr_alloc max_num_sg | sort -u)" 64
 	expect "$name: a part is one region" "s_rdma_reads == 4"
+	counted check "$name: READ of 1 MiB" reads_back 1048576 0
+	expect "$name: READ of 1 MiB: no error, the same connection" "$good && s_rdma_writes == 4"
 	for size in 65537 262143 262145 1048575; do
 		counted check "$name: WRITE of $size bytes at an odd offset" writes "$size" 4095
 		expect "$name: WRITE of $size bytes at an odd offset: no error, the same connection" \
-			"s_errors_system + c_errors_received + c_connects == 0 && s_rdma_reads > 0"
+			"$good && s_rdma_reads > 0"
+		counted check "$name: READ of $size bytes at an odd offset" reads_back "$size" 4095
+		expect "$name: READ of $size bytes at an odd offset: no error, the same connection" \
+			"$good && s_write_chunks > 0"
 	done
 	check "$name: umount" umount_all
 	# A client whose region has all 257 pages of a Call
