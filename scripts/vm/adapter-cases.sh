@@ -46,7 +46,7 @@ group_adapter()
 	adapter_refuses "a server of another origin" "^FAILED: this script has not started the server" \
 		client "$addr4" --output "$adapter_report.other"
 	adapter_refuses "no folder for the report" "No such file" client "$addr4" --output /none/x
-	check "nfsd stops" stop_and_unload || return
+	stop_and_unload || { fail "nfsd does not stop"; return; }
 	locking_up
 
 	check "loopback" "$adapter" loopback "$addr4" "${short[@]}" --output "$adapter_report"

@@ -243,7 +243,7 @@ finish()
 {
 	check "the client's log" complaints
 	check "the server's log" on_server complaints
-	check "no mount is in use" all_are_unmounted || return
+	all_are_unmounted || { fail "a mount is in use"; return; }
 	check "the client unloads" unload "$1"
 	check "the server unloads" on_server "server_down; unload $2"
 }
@@ -621,7 +621,7 @@ links()
 		c_ended_SEND + c_ended_PEER + c_ended_TIMEOUT >= times &&
 		c_ended_ENDED == 0" lose_link 8
 	end_losses "losses of the link" on_server
-	check "no mount is in use" all_are_unmounted || return
+	all_are_unmounted || { fail "a mount is in use"; return; }
 	check "the client unloads" unload rdma2
 	check "the server unloads" on_server "server_down; unload rdma2"
 }
