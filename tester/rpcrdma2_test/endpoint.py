@@ -247,11 +247,6 @@ class Endpoint:
         """Whether the connection has ended, without receiving pending messages"""
         return bool(lib.ep_is_lost(self.pointer))
 
-    @property
-    def accepted(self):
-        """Number of messages that the peer has received, with or without a look at them"""
-        return lib.ep_completed(self.pointer)
-
     def is_left(self, patience):
         """Waits until the peer has disconnected, which may be after this end's loss."""
         return bool(lib.ep_is_left(self.pointer, int(scaled(patience) * 1000)))

@@ -9,7 +9,6 @@ import time
 from .. import rpc
 from ..client import Client
 from ..registry import case, check
-from ..waits import until
 from ..wire import MSG, MSGP, Raw, Segment, u32
 from .credits import at_once, grown
 
@@ -38,7 +37,7 @@ class Holder:
     def say(self, *messages):
         """Sends messages that are received, but not answered."""
         self.post(*messages)
-        self.t.endpoint.flush()
+        self.t.endpoint.flush(PATIENCE)
 
     def pull(self, count, segments, length, proc=MSG, send=None):
         """Sends COUNT NULL Calls with a Read chunk after each, by say() if SEND is None."""
@@ -52,10 +51,7 @@ class Holder:
 
     def ends(self):
         """The server has to end the connection within PATIENCE."""
-        end = until(PATIENCE)
-        while not self.t.endpoint.lost:
-            check(time.monotonic() < end, f'after {PATIENCE} s the connection goes on')
-            time.sleep(0.1)
+        check(self.t.endpoint.is_left(PATIENCE), f'after {PATIENCE} s the connection goes on')
 
     def fill(self, proc=MSG):
         """
@@ -64,14 +60,8 @@ class Holder:
         Two Calls of 64 RDMA Reads fit on most Send Queues, nine on none. A Call that waits may
         hold its Receive, so the server receives the last ones later or never.
         """
-        self.pull(9, 64, 1, proc, self.post)
-
-    def await_received(self, count):
-        """Waits until the server has received COUNT messages, or has ended the connection."""
-        end = until(PATIENCE)
-        while self.t.endpoint.accepted < count and not self.t.endpoint.lost:
-            check(time.monotonic() < end, f'{count} messages are not received')
-            time.sleep(0.01)
+        self.pull(RECEIVED, 64, 1, proc)
+        self.pull(9 - RECEIVED, 64, 1, proc, self.post)
 
 
 @case('S46 B-08')
@@ -102,7 +92,6 @@ def not_taken(t, proc):
     """
     holder = Holder(t, FIRST)
     holder.fill(proc)
-    holder.await_received(FIRST + RECEIVED)
     other = Client(t.target, t.version)
     try:
         for _ in range(OTHERS):
