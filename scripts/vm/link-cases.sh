@@ -243,6 +243,12 @@ finish()
 {
 	check "the client's log" complaints
 	check "the server's log" on_server complaints
+	pair_down "$@"
+}
+
+# pair_down CLIENT SERVER: unloads the protocols of the two ends
+pair_down()
+{
 	all_are_unmounted || { fail "a mount is in use"; return; }
 	check "the client unloads" unload "$1"
 	check "the server unloads" on_server "server_down; unload $2"
@@ -621,9 +627,7 @@ links()
 		c_ended_SEND + c_ended_PEER + c_ended_TIMEOUT >= times &&
 		c_ended_ENDED == 0" lose_link 8
 	end_losses "losses of the link" on_server
-	all_are_unmounted || { fail "a mount is in use"; return; }
-	check "the client unloads" unload rdma2
-	check "the server unloads" on_server "server_down; unload rdma2"
+	pair_down rdma2 rdma2
 }
 
 group_loss()
