@@ -59,7 +59,10 @@ static void svc2_send_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 	svc2_tx_put(sp, tx);
 }
 
-/* Allocates a part: a page, or 4 KiB of the slab if pages are larger. */
+/*
+ * Allocates a part: a page, or 4 KiB of the slab if pages are larger. soft-iWARP
+ * passes pages to TCP by reference, but copies memory of the slab.
+ */
 static void *svc2_tx_alloc_part(int node, gfp_t gfp)
 {
 	struct page *page;
