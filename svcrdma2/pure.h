@@ -509,10 +509,18 @@ enum {
 	SVC2_TX_EXTRA_SGES	= 3 + (PAGE_SIZE > SVC2_TX_BUFSIZE),
 };
 
-/* Gather entries of a Send; a device permits @width */
+/*
+ * Gather entries of a Send; a device permits @width. The rest of a Reply with
+ * Write chunks has a piece before each of them and one behind the last. When it
+ * is just too long to be copied, 4 KiB pages leave entries enough for these
+ * pieces; larger pages do not.
+ */
 static inline u32 svc2_send_sges(u32 width)
 {
 	u32 pages = DIV_ROUND_UP(RPCRDMA2_INLINE_MAX, PAGE_SIZE);
+
+	if (PAGE_SIZE > SVC2_TX_BUFSIZE)
+		pages += RPCRDMA2_MAX_WRITE_CHUNKS;
 
 	return min_t(u32, width, max_t(u32, SVC2_TX_EXTRA_SGES + pages,
 				       SVC2_TX_BUF_PARTS));
