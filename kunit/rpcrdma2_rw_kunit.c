@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA Reads over devices with different capabilities.
+ * RDMA Reads and Writes over devices with different capabilities.
  */
 #include <kunit/test.h>
 #include <linux/sizes.h>
@@ -151,6 +151,62 @@ static void regions_suffice(struct kunit *test)
 	}
 }
 
+/* Parts of the rest of a listing in two segments, of which the first has @first bytes */
+static unsigned int parts_of_listing(struct kunit *test, struct fake *f, u32 first)
+{
+	static struct page *pages[71];
+	struct xdr_buf res = { .pages = pages, .page_len = 71 * PAGE_SIZE };
+	const u32 all = 124 + 71 * PAGE_SIZE + 40;
+	const struct rpcrdma2_reply_plan plan = {
+		.pn_reply_chunk = true, .pn_nrest = 1, .pn_rest = { { 0, all } },
+	};
+	struct rpcrdma2_hdr *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+	unsigned int count;
+	struct rpcrdma2_rw rw;
+	void *page;
+
+	page = (void *)get_zeroed_page(GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, h && page);
+	/* the tail lies behind the head */
+	res.head[0] = (struct kvec){ page, 124 };
+	res.tail[0] = (struct kvec){ page + 124, 40 };
+	h->h_reply.ck_nsegs = 2;
+	h->h_segs[0] = (struct rpcrdma2_segment){ 0x11, first, 0 };
+	h->h_segs[1] = (struct rpcrdma2_segment){ 0x22, SZ_1M * 16, 0 };
+
+	rpcrdma2_rw_init(&rw, DMA_TO_DEVICE);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_respond_writes(&f->co, &rw, &res, h, &plan), 0);
+	KUNIT_EXPECT_EQ(test, h->h_segs[0].rs_length, min(first, all));
+	KUNIT_EXPECT_EQ(test, h->h_segs[1].rs_length, all - min(first, all));
+	count = list_count_nodes(&rw.rw_parts);
+	if (f->co.co_rw_mrs)
+		KUNIT_EXPECT_EQ(test, rpcrdma2_rw_mrs(&f->co, &rw), count);
+	rpcrdma2_rw_free(&f->co, &rw);
+	free_page((unsigned long)page);
+	return count;
+}
+
+/*
+ * If RDMA Writes read from regions, a part ends where the segment does, at the size of a region,
+ * and at a hole between two pages.
+ */
+static void parts_of_writes(struct kunit *test)
+{
+	static const struct device_case c = {
+		.iwarp = true,	/* rdma_rw takes regions, as with force_mr */
+		.attrs = { .max_sge_rd = 1, .max_fast_reg_page_list_len = 64 },
+	};
+	struct fake *f = set_up(test, &c);
+
+	f->co.co_write_pages = 64;
+	KUNIT_EXPECT_EQ(test, parts_of_listing(test, f, SZ_1M * 16), 4U);
+	KUNIT_EXPECT_EQ(test, parts_of_listing(test, f, 124 + PAGE_SIZE + 100), 5U);
+	f->co.co_write_pages = 0;
+	f->co.co_rw_mrs = 0;
+	KUNIT_EXPECT_EQ(test, parts_of_listing(test, f, SZ_1M * 16), 1U);
+	KUNIT_EXPECT_EQ(test, parts_of_listing(test, f, 124 + PAGE_SIZE + 100), 2U);
+}
+
 /* The code computes a figure that older kernels do not report. */
 static void send_wrs(struct kunit *test)
 {
@@ -168,6 +224,7 @@ static struct kunit_case rw_suite_cases[] = {
 	KUNIT_CASE(device_without_regions),
 	KUNIT_CASE_PARAM(parts, device_gen_params),
 	KUNIT_CASE_PARAM(regions_suffice, device_gen_params),
+	KUNIT_CASE(parts_of_writes),
 	KUNIT_CASE_PARAM(send_wrs, device_gen_params),
 	{ }
 };

@@ -257,9 +257,37 @@ static void walks_in_steps(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, got, want, bytes);
 }
 
+/* A memory region takes pieces up to a hole: one that ends, or begins, within a page. */
+static void joined_pieces(struct kunit *test)
+{
+	static const struct walk_case wc = {
+		.head = { 0, 100 }, .pages = { 8, 4 * P }, .tail = { 0, 40 },
+	};
+	static const struct rpcrdma2_range all = { 0, 4 * P + 140 };
+	struct message *m = make_message(test, &wc);
+	struct rpcrdma2_piece pc;
+	struct rpcrdma2_walk wk;
+	unsigned int i;
+
+	rpcrdma2_walk_begin(&wk, &m->buf, &all, 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count_joined(wk, 64), 1);	/* head */
+	rpcrdma2_walk_next(&wk, &pc);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count_joined(wk, 64), 5);	/* pages */
+	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count_joined(wk, 4), 4);
+	wk.wk_left = P;							/* a segment */
+	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count_joined(wk, 64), 2);
+	wk.wk_left = U32_MAX;
+	for (i = 0; i < 5; i++)
+		rpcrdma2_walk_next(&wk, &pc);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count_joined(wk, 64), 1);	/* tail */
+	rpcrdma2_walk_next(&wk, &pc);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_walk_count_joined(wk, 64), 0);
+}
+
 static struct kunit_case walk_suite_cases[] = {
 	KUNIT_CASE_PARAM(walks, walk_gen_params),
 	KUNIT_CASE_PARAM(walks_in_steps, walk_gen_params),
+	KUNIT_CASE(joined_pieces),
 	{ }
 };
 

@@ -71,8 +71,10 @@ static void rpcrdma2_conn_size_writes(struct rpcrdma2_conn *co)
 	struct ib_qp *qp = rpcrdma2_conn_qp(co);
 
 	qp->max_write_sge = min_t(u32, qp->max_write_sge, RPCRDMA2_WRITE_PAGES);
-	co->co_write_pages = UINT_MAX;
-	/* iWARP's RDMA Reads need regions; otherwise force_mr is set */
+	/*
+	 * iWARP's RDMA Reads need regions; otherwise force_mr is set. On iWARP
+	 * it cannot be noticed.
+	 */
 	if (co->co_rw_mrs &&
 	    !rdma_protocol_iwarp(rpcrdma2_conn_device(co),
 				 co->co_id->port_num))

@@ -339,7 +339,7 @@ static int rpcrdma2_region_fill(const struct rpcrdma2_regions *rg,
 		/* a page list has no holes, unless the device has SG_GAPS */
 	} while (*more && n < rg->rg_depth &&
 		 (rg->rg_type == IB_MR_TYPE_SG_GAPS ||
-		  (end == PAGE_SIZE && !pc->pc_off)));
+		  rpcrdma2_piece_joins(end, pc)));
 	return n;
 }
 

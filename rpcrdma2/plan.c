@@ -163,6 +163,21 @@ unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk)
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_walk_count);
 
+unsigned int rpcrdma2_walk_count_joined(struct rpcrdma2_walk wk,
+					unsigned int most)
+{
+	unsigned int count = 0, end = PAGE_SIZE;
+	struct rpcrdma2_piece pc;
+
+	while (count < most && rpcrdma2_walk_next(&wk, &pc) &&
+	       (!count || rpcrdma2_piece_joins(end, &pc))) {
+		end = pc.pc_off + pc.pc_len;
+		count++;
+	}
+	return count;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_walk_count_joined);
+
 /*
  * The plan of a Call and its Reply, with the size of the header that will be
  * built.

@@ -151,7 +151,8 @@ static int rpcrdma2_rw_write_part(const struct rpcrdma2_conn *co,
 				  struct rpcrdma2_walk *wk,
 				  const struct rpcrdma2_segment *seg)
 {
-	unsigned int nents = min(rpcrdma2_walk_count(*wk), co->co_write_pages);
+	unsigned int nents = !co->co_write_pages ? rpcrdma2_walk_count(*wk) :
+			     rpcrdma2_walk_count_joined(*wk, co->co_write_pages);
 	struct rpcrdma2_piece pc;
 	struct scatterlist *sg;
 	struct part *part;

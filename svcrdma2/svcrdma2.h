@@ -583,7 +583,7 @@ struct svc2_xprt {
 	/* pages of Replies without chunks, see svc2_spares_learn(); any thread */
 	unsigned int		sp_spares;
 
-	struct svc2_sem	sp_mr_sem;		/* regions for RDMA Reads */
+	struct svc2_sem	sp_mr_sem;		/* regions, taken for RDMA Reads */
 
 	struct svc2_quota	sp_quota;
 

@@ -647,11 +647,11 @@ struct rpcrdma2_conn_ops {
  * @co_recv_polled: the owner polls @co_recv_cq
  * @co_recv_work: polls @co_recv_cq when the owner no longer does
  * @co_recv_pages: pages of the largest Receive, by rpcrdma2_recv_begin()
- * @co_rw_mrs: memory regions that rdma_rw keeps for RDMA Reads, 0 if the device
- *	does not need them
+ * @co_rw_mrs: memory regions that rdma_rw keeps, for RDMA Reads by design, 0 if
+ *	the device does not need them
  * @co_rw_pages: most pages of one RDMA Read, 0 for no limit
- * @co_write_pages: most pages of a part that RDMA Writes fill: of a region, or
- *	any number if the device needs no region for them
+ * @co_write_pages: most pages of a region that an RDMA Write reads, 0 if the
+ *	device needs none for it
  * @co_sq: the Send Queue
  * @co_regions: memory regions for the peer; empty on a connection that exposes
  *	no memory

@@ -84,6 +84,23 @@ bool rpcrdma2_walk_next(struct rpcrdma2_walk *wk, struct rpcrdma2_piece *pc);
  */
 unsigned int rpcrdma2_walk_count(struct rpcrdma2_walk wk);
 
+/* True if memory that ends at @end of a page and @pc leave no hole in a page list */
+static inline bool rpcrdma2_piece_joins(unsigned int end,
+					const struct rpcrdma2_piece *pc)
+{
+	return end == PAGE_SIZE && !pc->pc_off;
+}
+
+/**
+ * rpcrdma2_walk_count_joined - count the pieces that a page list may have
+ * @wk: position
+ * @most: maximum number of pieces, not 0
+ *
+ * Return: number of pieces up to the first hole between two pages.
+ */
+unsigned int rpcrdma2_walk_count_joined(struct rpcrdma2_walk wk,
+					unsigned int most);
+
 /* Transfer plans of requester and responder, from sizes and chunks alone */
 
 /* Number of pages that @len bytes span, from an address or offset on */

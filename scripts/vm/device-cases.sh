@@ -23,7 +23,12 @@ moves()
 		cmp /tmp/data /tmp/back &&
 		echo "$name" >/mnt/small && echo "$name" | cmp - "$export_dir/small" &&
 		echo 2 >/proc/sys/vm/drop_caches && echo "$name" | cmp - /mnt/small &&
-		diff <(ls /mnt/long) <(ls "$export_dir/long")
+		lists_long
+}
+
+lists_long()
+{
+	diff <(ls /mnt/long) <(ls "$export_dir/long")
 }
 
 # taken END EVENT FIELD: prints a field of the allocations of the RDMA core, which belong to
@@ -120,17 +125,22 @@ refuses_limits()
 	done
 }
 
+# long_directory: makes one whose names take more than a message
+long_directory()
+{
+	mkdir "$export_dir/long" && touch "$export_dir/long/$(printf '%0100d' 0)"-{1..300} &&
+		ok "a long directory" || fail "a long directory"
+}
+
 group_devices()
 {
 	local name limits client server rows=0
 
 	nfs_up rdma2 || { fail "server"; return; }
 	device_down
-	# Names that take more than a message
-	mkdir "$export_dir/long" && touch "$export_dir/long/$(printf '%0100d' 0)"-{1..300} &&
-		ok "a long directory" || fail "a long directory"
+	long_directory
 	export name export_dir
-	export -f moves
+	export -f moves lists_long
 	check "other limits are refused" refuses_limits
 	echo 1 | tee /sys/kernel/tracing/events/rdma_core/{cq,mr}_alloc/enable >/dev/null
 	while IFS='|' read -r name limits client server; do
@@ -151,6 +161,7 @@ group_devices()
 # writes SIZE OFFSET: WRITEs of a file, of which the server then has the data
 writes()
 {
+	rm -f /mnt/large
 	head -c "$1" /dev/urandom >/run/data &&
 		dd if=/run/data of=/mnt/large bs=1M seek="$2" oflag=direct,seek_bytes status=none &&
 		cmp -i "0:$2" /run/data "$export_dir/large"
@@ -160,8 +171,7 @@ writes()
 reads_back()
 {
 	dd if=/mnt/large of=/run/back bs=1M skip="$2" iflag=direct,skip_bytes status=none &&
-		cmp /run/data /run/back &&
-		rm /mnt/large
+		cmp /run/data /run/back
 }
 
 # The RDMA core reads into memory regions on any device (ib_core.force_mr=1), as on iWARP, and
@@ -193,6 +203,12 @@ group_regions()
 			"$good && s_write_chunks > 0"
 	done
 	check "$name: umount" umount_all
+	# Head, pages and tail of its Replies leave holes.
+	long_directory
+	check "$name: NFSv3: mount" mount_nfs rdma2 3 /mnt || return
+	counted check "$name: NFSv3: READDIR" lists_long
+	expect "$name: NFSv3: READDIR: no error, the same connection" "$good && s_reply_chunks_used > 0"
+	check "$name: NFSv3: umount" umount_all
 	# A client whose region has all 257 pages of a Call
 	counted tester "" --export "$export_dir" "$addr4" "$port" chunks.long_call_in_memory ||
 		failed=1
