@@ -46,9 +46,9 @@ def empty_segments(t):
 def many_read_segments_at_once(t):
     """Eight concurrent Calls whose Read chunks have 64 segments each are answered"""
     region = t.memory(64)
-    here = Segment(region.handle, 1, region.address)
-    grown(t, 8)
-    at_once(t, [t.null(reads=[(40, here)] * 64) for _ in range(8)])
+    reads = [(40, Segment(region.handle, 1, region.address))] * 64
+    grown(t, 8, reads)
+    at_once(t, [t.null(reads=reads) for _ in range(8)])
 
 
 @case('S09 E-05')

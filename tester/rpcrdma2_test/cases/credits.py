@@ -147,18 +147,19 @@ def granted(t, **fields):
     return t.answered(t.null(**fields)).message.credit
 
 
-def grown(t, enough=None):
+def grown(t, enough=None, reads=None):
     """
     Uses all credits until there are more, or ENOUGH. Returns the grant.
 
-    A server that is faster than the Calls arrive does not have all of them at a time.
+    A server that is faster than the Calls arrive does not have all of them at a time. With READS,
+    a Read list, each Call stays for the time of its RDMA Reads.
     """
     grant = granted(t)
     enough = enough or grant + 1
     for _ in range(64):
         if grant >= enough:
             break
-        at_once(t, [t.null() for _ in range(grant)])
+        at_once(t, [t.null(reads=reads or ()) for _ in range(grant)])
         grant = granted(t)
     check(grant >= enough, f'{grant} credits, not {enough}, although all are used')
     return grant
