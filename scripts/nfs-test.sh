@@ -43,7 +43,7 @@ if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- counters cycle conformance flawed "${bad_peers[@]}" \
 			backward-rpc-hang callbacks-siw view tool negotiate-hour moves \
-			kerberos-users ;;
+			kerberos-users link-reboot ;;
 	uml-long)	set -- files kerberos kerberos-svcgssd kerberos-load \
 			kerberos-intree kerberos-calls kerberos-callbacks conformance-client \
 			crowd flood bounds callbacks-many-4.1 callbacks-many-4.2 link-capture \

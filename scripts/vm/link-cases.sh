@@ -640,4 +640,55 @@ group_soak()
 	links 20
 }
 
+# disk_up: starts a server that has its files on a disk
+disk_up()
+{
+	export_device=$(losetup -f --show "$share/disk") && nfs_up rdma2
+}
+
+# write_files: writes files until /run/stop exists, and notes each when the server has it
+write_files()
+{
+	local i
+
+	for ((i = 1; ; i++)); do
+		[ ! -e /run/stop ] || return 0
+		head -c 1048576 /dev/urandom >"/run/files/$i" &&
+			dd if="/run/files/$i" of="/mnt/$i" bs=64k conv=fsync status=none || return
+		echo "$i" >>/run/written
+	done
+}
+
+# has_written NUMBER: succeeds if there are so many files
+has_written()
+{
+	[ "$(wc -l </run/written)" -ge "$1" ]
+}
+
+# A client that writes while the server's machine restarts. NFSv3 has no grace period.
+group_reboot()
+{
+	local name="the server's machine restarts" before
+
+	truncate -s 1G "$share/disk" && mkfs.ext4 -q "$share/disk" || { fail "a disk"; return; }
+	net_up
+	check "the server's node" on_server disk_up && check "the client's node" client_up rdma2 &&
+		check "mount" mount_nfs rdma2 3 /mnt nolock || return
+	mkdir /run/files
+	: >/run/written
+	write_files >/tmp/load 2>&1 &
+	check "$name: files are written before" await has_written 3
+	before=$(counters)
+	restart_server
+	check "$name: the server is up again" on_server disk_up
+	check "$name: files are written again" await has_written $(($(wc -l </run/written) + 3))
+	: >/run/stop
+	wait $! && ok "$name: no WRITE fails" || fail "$name: $(tail -n 3 /tmp/load | paste -sd' ')"
+	risen "$before"
+	expect "$name: the client has connected again" "c_connects >= 1 && c_ended_ENDED == 0"
+	same "$name: all files are at the server" "$(on_server sums "$export_dir")" "$(sums /run/files)"
+	pair_down rdma2 rdma2
+	rm "$share/disk"
+}
+
 run_node run_group "$group"

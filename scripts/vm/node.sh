@@ -17,11 +17,12 @@ appear()
 }
 
 # Runs the client's commands in this shell, in order, until end_service runs or the client's
-# guest has ended.
+# guest has ended. After a restart by restart_server it runs those that follow.
 serve()
 {
-	local n=1
+	local n
 
+	n=$(cat "$share/next" 2>/dev/null || echo 1)
 	serving=1
 	while [ "$serving" -eq 1 ] && [ ! -e "$share/client.ended" ]; do
 		if [ ! -e "$share/$n.asked" ]; then
@@ -58,16 +59,32 @@ delayed()
 	tc qdisc replace dev "$netdev" root netem delay "${1}ms" limit 100000
 }
 
+# ask_server COMMAND...: has the server's guest run the command, and sets $n to its number. A
+# file holds the count of commands because this function may run in a subshell.
+ask_server()
+{
+	n=$(($(cat /tmp/asked 2>/dev/null || echo 0) + 1))
+	echo "$n" >/tmp/asked
+	appear "$share/$n.asked" <<<"$*"
+}
+
+# restart_server: the server's kernel restarts as it is: its processes get no signal, its clients
+# no message, and no file system is unmounted
+restart_server()
+{
+	local n
+
+	echo $(($(cat /tmp/asked) + 2)) | appear "$share/next"
+	ask_server "python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x01234567)'"
+}
+
 # on_server COMMAND...: runs the command in the server's guest, prints its output, and
-# returns its exit status. A file holds the count of commands because this function may run
-# in a subshell.
+# returns its exit status.
 on_server()
 {
 	local n said
 
-	n=$(($(cat /tmp/asked 2>/dev/null || echo 0) + 1))
-	echo "$n" >/tmp/asked
-	appear "$share/$n.asked" <<<"$*"
+	ask_server "$@"
 	until [ -e "$share/$n.said" ]; do
 		[ -e "$share/server.ended" ] && return 1
 		sleep 0.05
