@@ -42,7 +42,7 @@ long=(paths kill krb5 intree sizes changes grants size-storm)
 if [ $# -eq 0 ]; then
 	case $kernel in
 	uml)		set -- counters cycle conformance flawed "${bad_peers[@]}" \
-			backward-rpc-hang callbacks-siw view tool negotiate-hour moves \
+			backward-rpc-hang callbacks-siw view tool negotiate-hour \
 			kerberos-users link-reboot ;;
 	uml-long)	set -- files kerberos kerberos-svcgssd kerberos-load \
 			kerberos-intree kerberos-calls kerberos-callbacks conformance-client \
@@ -53,7 +53,7 @@ if [ $# -eq 0 ]; then
 	uml-dma)	set -- files krb5 payload conformance hostile kill-peer kill unplug \
 			restart callbacks-rdma2 callbacks-4.1 callbacks-4.2 callbacks-cut \
 			backward-rpc backward-rpc-chunks devices regions unmapped ;;
-	uml-debug)	set -- files conformance hostile backward-rpc-overdue \
+	uml-debug)	set -- files conformance hostile moves backward-rpc-overdue \
 			"${both[@]}" properties ;;
 	uml-smp)	set -- files conformance hostile "${bad_peers[@]}" storms properties \
 			"${ends[@]}" disconnect soak-losses kill "${callbacks[@]}" backward \
