@@ -359,7 +359,50 @@ static void c037_depth(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_GENL).depth, 16);
 }
 
+static const struct refusal_case {
+	const char	*desc;
+	u32		port;		/* its protocol */
+	int		reads;		/* RDMA Reads that the device initiates */
+	u8		ord;		/* RDMA Reads that the client allows */
+	int		entries;	/* of a queue */
+	int		sge_rd;		/* gather entries of an RDMA Read */
+	const char	*why;
+} refusal_cases[] = {
+	{ "Receive Queue", RDMA_CORE_PORT_IBA_ROCE, 16, 16, 1, 32,
+	  "the device has too small queues; use another device" },
+	{ "Send Queue", RDMA_CORE_PORT_IBA_ROCE, 16, 16, 100, 32,
+	  "the device has too small queues; use another device" },
+	{ "no RDMA Reads by the device", RDMA_CORE_PORT_IBA_ROCE, 0, 16, 4096, 32,
+	  "the device initiates no RDMA Reads; use another device" },
+	{ "no gather entries for RDMA Reads", RDMA_CORE_PORT_IBA_ROCE, 16, 16,
+	  4096, 0, "the device initiates no RDMA Reads; use another device" },
+	{ "no RDMA Reads from the client", RDMA_CORE_PORT_IBA_ROCE, 16, 0, 4096, 32,
+	  "the client allows no RDMA Reads; use another device there" },
+	{ "another protocol", RDMA_CORE_PORT_RAW_PACKET, 16, 16, 4096, 32,
+	  "the device has neither InfiniBand, RoCE nor iWARP; use another device" },
+};
+
+KUNIT_ARRAY_PARAM_DESC(refusal, refusal_cases, desc);
+
+/* Each reason of a refusal has a line of its own in the log. */
+static void refusals(struct kunit *test)
+{
+	const struct refusal_case *c = test->param_value;
+	struct svc2_xprt *sp = on_device(test, RDMA2_BKREQSUP_INLINE, c->sge_rd);
+	struct ib_device *device = sp->sp_conn.co_id->device;
+	struct rpcrdma2_conn_size size = { };
+
+	device->port_data[1].immutable.core_cap_flags = c->port;
+	device->attrs.max_qp_init_rd_atom = c->reads;
+	device->attrs.max_qp_wr = c->entries;
+	sp->sp_ord = c->ord;
+	KUNIT_ASSERT_EQ(test, svc2_conn_check(sp) ?: svc2_conn_size_queues(sp, &size),
+			-EOPNOTSUPP);
+	KUNIT_EXPECT_STREQ(test, sp->sp_refusal, c->why);
+}
+
 static struct kunit_case conn_cases[] = {
+	KUNIT_CASE_PARAM(refusals, refusal_gen_params),
 	KUNIT_CASE(send_queue),
 	KUNIT_CASE(s46_largest_reply),
 	KUNIT_CASE(c037_entries),

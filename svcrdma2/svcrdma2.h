@@ -507,6 +507,7 @@ struct svc2_xprt {
 	struct work_struct	sp_reap;
 	struct delayed_work	sp_deadline;	/* of the handshake */
 	struct work_struct	sp_failed;	/* its queue pair has failed */
+	const char		*sp_refusal;	/* why it is not accepted, or NULL */
 
 	struct rpcrdma2_conn	sp_conn;	/* its verbs objects (R7) */
 	struct rpcrdma2_cm_limits sp_peer;	/* for version 1 only (S28) */

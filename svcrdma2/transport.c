@@ -345,12 +345,42 @@ static struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	return sp;
 }
 
+/* @why: reason that no retry changes, and a remedy, for the log */
+static int svc2_conn_refuse(struct svc2_xprt *sp, const char *why)
+{
+	sp->sp_refusal = why;
+	return -EOPNOTSUPP;
+}
+
+#define NO_READS	"the device initiates no RDMA Reads; use another device"
+#define SMALL_QUEUES	"the device has too small queues; use another device"
+
+/* A WRITE needs RDMA Reads: by this end's device, and allowed by the client's. */
+static int svc2_conn_check(struct svc2_xprt *sp)
+{
+	const struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
+	u32 port = sp->sp_conn.co_id->port_num;
+
+	if (!rdma_ib_or_roce(dev, port) && !rdma_protocol_iwarp(dev, port))
+		return svc2_conn_refuse(sp,
+				"the device has neither InfiniBand, RoCE nor iWARP; use another device");
+	if (!dev->attrs.max_qp_init_rd_atom)
+		return svc2_conn_refuse(sp, NO_READS);
+	if (!sp->sp_ord)
+		return svc2_conn_refuse(sp,
+				"the client allows no RDMA Reads; use another device there");
+	return 0;
+}
+
 /* Applies the configured sizes, within the limits of the device (C-003). */
 static int svc2_conn_size_receives(struct svc2_xprt *sp)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
 	u32 configured = rpcrdma2_param(&svc2_receive_size);
 	u32 bytes = rpcrdma2_recv_begin(&sp->sp_conn, configured);
+	/* one Receive is for the drain */
+	u32 most = rpcrdma2_caps_room(min_t(u32, dev->attrs.max_qp_wr,
+					    dev->attrs.max_cqe), 1);
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
 	if (bytes < configured)
@@ -359,12 +389,9 @@ static int svc2_conn_size_receives(struct svc2_xprt *sp)
 	sp->sp_rpool.rp_size = bytes;
 
 	sp->sp_credits = rpcrdma2_param(&svc2_credits);
-	/* one Receive is for the drain */
 	return svc2_grant_fit(&sp->sp_backward_max, &sp->sp_credits,
-			      SVC2_CREDITS_MIN,
-			      rpcrdma2_caps_room(min_t(u32, dev->attrs.max_qp_wr,
-						       dev->attrs.max_cqe), 1)) ?
-	       0 : -EINVAL;
+			      SVC2_CREDITS_MIN, most) ?
+	       0 : svc2_conn_refuse(sp, SMALL_QUEUES);
 }
 
 /*
@@ -385,7 +412,7 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 	per_call = rpcrdma2_rw_size(&sp->sp_conn, pages, SVC2_MAX_READS, size,
 				    &longest);
 	if (!per_call)
-		return -EINVAL;
+		return svc2_conn_refuse(sp, NO_READS);
 	batch = clamp(sp->sp_credits / 4, 1U, (unsigned int)SVC2_SIGNAL_BATCH);
 	/* one entry is for the drain */
 	longest += batch + 1;
@@ -402,7 +429,7 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 	/* some devices keep an entry free, and round up to a power of two */
 	wrs = min_t(u32, roundup_pow_of_two(wrs + 1) - 1, most);
 	if (wrs < longest)
-		return -EINVAL;
+		return svc2_conn_refuse(sp, SMALL_QUEUES);
 	size->sends = wrs;
 	sp->sp_sq_depth = wrs - 1;
 	sp->sp_sq_longest = sp->sp_sq_depth - svc2_sq_backward_wrs(sp) - batch;
@@ -501,9 +528,6 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
 	};
 	int ret;
 
-	/* a WRITE needs RDMA Reads */
-	if (!param.initiator_depth)
-		return -EINVAL;
 	rpcrdma2_cm_encode(&private, &limits);	/* for version 1 (S28) */
 	/* a peer that found no Receive retries soon, not after 0.6 s */
 	rdma_set_min_rnr_timer(sp->sp_conn.co_id, IB_RNR_TIMER_000_64);
@@ -523,20 +547,22 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
 static int svc2_conn_setup(struct svc2_xprt *sp)
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
-	u32 port = sp->sp_conn.co_id->port_num;
 	struct rpcrdma2_conn_size size = { };
 	int ret;
 
-	if (!rdma_ib_or_roce(dev, port) && !rdma_protocol_iwarp(dev, port))
-		return -EPROTONOSUPPORT;
+	ret = svc2_conn_check(sp);
+	if (ret)
+		return ret;
 	sp->sp_can_invalidate = dev->attrs.device_cap_flags &
 				IB_DEVICE_MEM_MGT_EXTENSIONS &&
 				!rpcrdma2_fault(extensions);
-	ret = svc2_address_get(sp);
-	if (!ret)
-		ret = svc2_conn_size_queues(sp, &size);
-	if (!ret)
-		ret = rpcrdma2_conn_create(&sp->sp_conn, &size, svc2_qp_event);
+	ret = svc2_address_get(sp) ?: svc2_conn_size_queues(sp, &size);
+	if (ret)
+		return ret;
+	ret = rpcrdma2_conn_create(&sp->sp_conn, &size, svc2_qp_event);
+	if (ret == -EOPNOTSUPP)
+		return svc2_conn_refuse(sp,
+				"the device has no reliable connections; use another device");
 	if (ret)
 		return ret;
 
@@ -792,23 +818,24 @@ static int svc2_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	}
 }
 
-/* Logs a remedy, unless the client has gone. */
+/* Logs the reason and a remedy, unless the client has gone. */
 static void svc2_listen_log_refused(const struct svc2_xprt *sp, int error)
 {
-	const char *advice = "the device has too small queues, or the client allows no RDMA Reads";
+	const char *why = sp->sp_refusal;
 
 	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return;
 	if (error == -EUSERS)
-		advice = "its address has reached its limit, raise the parameter connections";
+		why = "its address has reached its limit, raise the parameter connections";
 	if (error == -ENFILE)
-		advice = "the limit of all addresses is reached, raise the parameter connections";
+		why = "the limit of all addresses is reached, raise the parameter connections";
 	if (error == -ENOMEM)
-		advice = svc2_grant_is_used_up() ?
-			 "the limit of Receives is reached, raise the parameter receive_memory" :
-			 "no memory, see 'free'; or too few bounce buffers, if the log has swiotlb";
-	pr_warn_ratelimited("the connection of client %s is refused (error %d): %s\n",
-			    sp->sp_xprt.xpt_remotebuf, error, advice);
+		why = svc2_grant_is_used_up() ?
+		      "the limit of Receives is reached, raise the parameter receive_memory" :
+		      "no memory, see 'free'; or too few bounce buffers, if the log has swiotlb";
+	pr_warn_ratelimited("the connection of client %s is refused (error %d)%s%s\n",
+			    sp->sp_xprt.xpt_remotebuf, error, why ? ": " : "",
+			    why ?: "");
 }
 
 /* Implements ->xpo_accept. Return: a connection, or NULL. */

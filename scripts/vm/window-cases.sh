@@ -350,7 +350,7 @@ group_backward-rpc-window()
 	window_not_begun
 	window_too_small 64 client 'has too small queues for 1 MiB payloads' failed
 	window_too_small 110 server \
-		'is refused (error -22): the device has too small queues' connected
+		'is refused (error -95): the device has too small queues' connected
 	! can_fail "$debug/rpcrdma2_aim" "no memory for Receives" || window_short
 	check "unload after use" echo_down
 }
