@@ -76,7 +76,8 @@ static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				xprt2_reply_judge_error(ep, req, &h->h_error);
 		return;
 	}
-	if (likely(READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED))
+	if (unlikely(ep->ep_xp->xp_refused) &&
+	    READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_SETTLED)
 		ep->ep_xp->xp_refused = 0;
 	for (i = 0; i < h->h_nwrites; i++)
 		written += h->h_writes[i].ck_length;
