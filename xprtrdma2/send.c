@@ -147,18 +147,15 @@ static bool xprt2_can_gather(const struct xprt2_ep *ep, struct xprt2_req *req)
 	return 1 + rpcrdma2_walk_count(wk) <= ep->ep_max_sge;
 }
 
-static int xprt2_send_gather_sge(struct xprt2_ep *ep, struct xprt2_req *req,
-				 u64 dma, unsigned int len)
+static void xprt2_send_gather_sge(const struct xprt2_ep *ep,
+				  struct xprt2_req *req, u64 dma,
+				  unsigned int len)
 {
-	struct ib_sge *sge = &req->rq2_sge[req->rq2_wr.num_sge];
-
-	if (req->rq2_wr.num_sge == ep->ep_max_sge)
-		return -EIO;
-	sge->addr = dma;
-	sge->length = len;
-	sge->lkey = ep->ep_conn.co_pd->local_dma_lkey;
-	req->rq2_wr.num_sge++;
-	return 0;
+	req->rq2_sge[req->rq2_wr.num_sge++] = (struct ib_sge){
+		.addr	= dma,
+		.length = len,
+		.lkey	= ep->ep_conn.co_pd->local_dma_lkey,
+	};
 }
 
 static int xprt2_send_gather_piece(struct xprt2_ep *ep, struct xprt2_req *req,
@@ -166,19 +163,16 @@ static int xprt2_send_gather_piece(struct xprt2_ep *ep, struct xprt2_req *req,
 {
 	struct ib_device *device = ep->ep_conn.co_id->device;
 	u64 dma;
-	int ret;
 
+	if (req->rq2_wr.num_sge == ep->ep_max_sge)
+		return -EIO;
 	if (rpcrdma2_fault(map_send))
 		goto out_wait;
 	dma = ib_dma_map_page(device, pc->pc_page, pc->pc_off, pc->pc_len,
 			      DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(device, dma))
 		goto out_wait;
-	ret = xprt2_send_gather_sge(ep, req, dma, pc->pc_len);
-	if (ret) {
-		ib_dma_unmap_page(device, dma, pc->pc_len, DMA_TO_DEVICE);
-		return ret;
-	}
+	xprt2_send_gather_sge(ep, req, dma, pc->pc_len);
 	req->rq2_num_mapped++;
 	xprt2_count_add(mapped_bytes, pc->pc_len);
 	return 0;
@@ -209,9 +203,12 @@ static int xprt2_send_gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
 		ret = xprt2_send_gather_piece(ep, req, &pc);
 	if (ret || !mapped)
 		return ret;
+	if (req->rq2_wr.num_sge == ep->ep_max_sge)
+		return -EIO;
 	ib_dma_sync_single_for_device(ep->ep_conn.co_id->device, dma, len,
 				      DMA_TO_DEVICE);
-	return xprt2_send_gather_sge(ep, req, dma, len);
+	xprt2_send_gather_sge(ep, req, dma, len);
+	return 0;
 }
 
 /**
