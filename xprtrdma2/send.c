@@ -93,7 +93,7 @@ static void xprt2_send_pages_done(struct rpcrdma2_conn *co,
  * Copy the payload, and the tail behind it, to the end of the head, where the
  * tail usually lies already. A second pass is harmless.
  */
-static void xprt2_send_pull_up(struct xdr_buf *buf)
+static void xprt2_send_pull_up(struct xprt2_xprt *xp, struct xdr_buf *buf)
 {
 	void *to = buf->head[0].iov_base + buf->head[0].iov_len;
 
@@ -106,6 +106,7 @@ static void xprt2_send_pull_up(struct xdr_buf *buf)
 		read_bytes_from_xdr_buf(buf, buf->head[0].iov_len, to,
 					buf->page_len);
 		xprt2_count_add(pullup_bytes, buf->page_len);
+		xp->xp_stats.st_pullup_bytes += buf->page_len;
 	}
 }
 
@@ -253,9 +254,8 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		rest.ra_len -= buf->page_len + rpcrdma2_pad_len(buf);
 		ret = xprt2_send_gather_rest(ep, req, buf, rest);
 	} else if (xprt2_send_pulls_up(req, buf)) {
-		xprt2_send_pull_up(buf);
+		xprt2_send_pull_up(ep->ep_xp, buf);
 		sge->length += behind;
-		ep->ep_xp->xp_stats.st_pullup_bytes += buf->page_len;
 	} else {
 		ret = xprt2_send_gather_rest(ep, req, buf, rest);
 	}

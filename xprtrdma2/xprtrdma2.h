@@ -215,7 +215,7 @@ RPCRDMA2_COUNTERS(xprt2, XPRT2)
  * For mountstats. The context named increments them without a lock. The last two
  * groups have several contexts, which may lose an increment to each other:
  * xprt2_stat_add(). The send path's are one cache line, and only an RPC with
- * chunks writes to it.
+ * chunks or a copied payload writes to it.
  */
 struct xprt2_stats {
 	/* send path */
