@@ -603,7 +603,11 @@ struct svc2_xprt {
 	unsigned int		sp_mark_left;
 	struct list_head	sp_recv_q;
 	unsigned int		sp_received;	/* messages; by receive CQ */
-	spinlock_t		sp_recv_lock;	/* guards the next four */
+	/*
+	 * Guards the next four. Calls with RDMA Reads, and those that have
+	 * waited, write to their cache line; all others only read it
+	 */
+	spinlock_t		sp_recv_lock ____cacheline_aligned_in_smp;
 	/*
 	 * Calls that have waited, and whose RDMA Reads can begin or go on;
 	 * then Calls whose RDMA Reads are done, or that have waited and have
