@@ -95,19 +95,25 @@ works()
 	gone
 }
 
-# refused LIMITS TEXT: the mount ends by itself with an error, and the log has the text
+# refused LIMITS TEXT: the mount ends by itself with an error that depends on the end that
+# refuses, and the log has the text
 refused()
 {
-	local tried
+	local tried said
 
+	case $2 in
+	svcrdma2:*)		said='Connection refused' ;;
+	*'no RDMA device')	said='Protocol error' ;;
+	# EOPNOTSUPP
+	*)	said='requested NFS version or transport protocol is not supported' ;;
+	esac
 	check "$name: device" device_of "$1"
 	try_mount "$addr4" "$port"
 	if [ "$tried" -eq 0 ]; then
 		fail "$name: the mount succeeds"
-	elif [ "$tried" -ne 32 ] || ! grep -q '^mount\.nfs: .' /tmp/said; then
-		fail "$name: the mount ends with $tried: $(tail -n 3 /tmp/said | tr '\n' '|')"
+	elif [ "$tried" -ne 32 ] || ! grep -q "^mount\.nfs: $said" /tmp/said; then
+		fail "$name: the mount ends with $tried, not '$said': $(tail -n 3 /tmp/said | tr '\n' '|')"
 	elif dmesg | grep -q "$2"; then
-		echo "# $name: $(grep -m 1 '^mount\.nfs: ' /tmp/said)"
 		ok "$name: the mount fails, and the log has the reason"
 	else
 		fail "$name: no '$2' in $({ cat /tmp/said; dmesg; } | tail -n 3 | tr '\n' '|')"
