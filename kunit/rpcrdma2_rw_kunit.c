@@ -20,7 +20,7 @@
  * @attrs: attributes that the device reports
  * @mrs: memory regions for RDMA Reads of a connection
  * @per_call: Send Queue entries of a message in one part
- * @parts: parts of an RDMA Read of 1 MiB and a page into the middle of a page
+ * @parts: parts of an RDMA Read of 257 pages into the middle of a page
  */
 struct device_case {
 	const char		*desc;
@@ -109,7 +109,7 @@ static void parts(struct kunit *test)
 {
 	const struct device_case *c = test->param_value;
 	const struct rpcrdma2_segment segs[] = {
-		{ 0x11, SZ_1M + PAGE_SIZE, 0 },
+		{ 0x11, 257 * PAGE_SIZE, 0 },
 		{ 0x22, 64, 0 },
 	};
 	struct fake *f = set_up(test, c);
@@ -117,13 +117,13 @@ static void parts(struct kunit *test)
 	struct rpcrdma2_rw rw;
 
 	rpcrdma2_rw_init(&rw, DMA_FROM_DEVICE);
-	KUNIT_ASSERT_EQ(test, rpcrdma2_rw_read(&f->co, &rw, segs, 0, SZ_1M + PAGE_SIZE,
+	KUNIT_ASSERT_EQ(test, rpcrdma2_rw_read(&f->co, &rw, segs, 0, 257 * PAGE_SIZE,
 					       pages, 8 + PAGE_SIZE / 2), 0);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&rw.rw_parts), c->parts);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_rw_mrs(&f->co, &rw), c->mrs ? c->parts : 0);
 	/* from the middle of one segment to the end of the next */
 	KUNIT_ASSERT_EQ(test, rpcrdma2_rw_read(&f->co, &rw, segs,
-					       SZ_1M + PAGE_SIZE - 4, 68, pages, 0), 0);
+					       257 * PAGE_SIZE - 4, 68, pages, 0), 0);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&rw.rw_parts), c->parts + 2);
 	rpcrdma2_rw_free(&f->co, &rw);
 }

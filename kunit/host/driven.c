@@ -31,12 +31,6 @@ void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text)
 	seq_printf(seq, " %s=%s", key, text);
 }
 
-/* The test case owns the parts. */
-void rpcrdma2_rw_free_parts(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
-{
-	INIT_LIST_HEAD(&rw->rw_parts);
-}
-
 /* No test case returns a Receive. */
 void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 {

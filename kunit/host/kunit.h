@@ -37,6 +37,7 @@ struct kunit_suite {
 void *kunit_kmalloc(struct kunit *test, size_t size, int gfp);
 void *kunit_kzalloc(struct kunit *test, size_t size, int gfp);
 void kunit_kfree(struct kunit *test, const void *memory);
+#define kunit_kcalloc(test, n, size, gfp)	kunit_kzalloc(test, (n) * (size), gfp)
 
 /* <kunit/device.h> */
 #define kunit_device_register(test, name) \

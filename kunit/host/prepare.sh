@@ -13,12 +13,17 @@ set -eu
 out=$1
 shift
 
+function_of_compat() {
+	sed -n "/^static inline .* $1(/,/^}/p" include/rpcrdma2/compat.h
+}
+
 mkdir -p "$out"
 {
 	grep -rhoE --include='*.[ch]' '<(asm|kunit|linux|net|rdma|trace)/[^>]+>' \
 		include kunit ./*rdma2 |
 		tr -d '<>' | sort -u
 	echo "$@"
+	function_of_compat rpcrdma2_rw_send_wrs
 } >"$out/prepared.new"
 cmp -s "$out/prepared.new" "$out/prepared" && exit 0
 
@@ -38,9 +43,17 @@ grep / "$out/prepared.new" | while read -r header; do
 	mkdir -p "$out/include/$(dirname "$header")"
 	echo "#include \"$shim\"" >"$out/include/$header"
 done
-# The shim has no variants of the kernel for compat.h to hide.
+# The shim has no variants of the kernel for compat.h to hide. One function computes a figure
+# of the RDMA core, with which a case compares it.
 mkdir -p "$out/include/rpcrdma2"
-echo '#include "sunrpc.h"' >"$out/include/rpcrdma2/compat.h"
+{
+	printf '#ifndef _%s\n#define _%s\n' RPCRDMA2_COMPAT_H{,}
+	echo '#include "sunrpc.h"'
+	echo '#include "verbs.h"'
+	echo '#include <rpcrdma2/plan.h>'
+	function_of_compat rpcrdma2_rw_send_wrs
+	echo '#endif'
+} >"$out/include/rpcrdma2/compat.h"
 {
 	echo '#include "kunit.h"'
 	printf 'extern struct kunit_suite *const %s[];\n' "$@"

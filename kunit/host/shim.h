@@ -58,6 +58,7 @@ typedef u64			__be64;
 #define PAGE_SHIFT		12
 #endif
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
+#define SZ_1M			0x100000
 #define HZ			1000
 #define time_before(a, b)	((long)((a) - (b)) < 0)
 #define time_before64(a, b)	((s64)((a) - (b)) < 0)
@@ -331,6 +332,30 @@ static inline int xdr_buf_subsegment(const struct xdr_buf *buf,
 	sub->head[0].iov_len = len;
 	sub->buflen = len;
 	sub->len = len;
+	return 0;
+}
+
+/* Byte of a buffer; pages are addresses of memory */
+static inline u8 host_xdr_byte(const struct xdr_buf *buf, unsigned int at)
+{
+	if (at < buf->head[0].iov_len)
+		return ((u8 *)buf->head[0].iov_base)[at];
+	at -= buf->head[0].iov_len;
+	if (at >= buf->page_len)
+		return ((u8 *)buf->tail[0].iov_base)[at - buf->page_len];
+	at += buf->page_base;
+	return ((u8 *)page_address(buf->pages[at >> PAGE_SHIFT]))[offset_in_page(at)];
+}
+
+static inline int xdr_decode_word(const struct xdr_buf *buf, unsigned int base,
+				  u32 *word)
+{
+	unsigned int i;
+
+	if (base > buf->len || XDR_UNIT > buf->len - base)
+		return -1;
+	for (*word = 0, i = 0; i < XDR_UNIT; i++)
+		*word = *word << 8 | host_xdr_byte(buf, base + i);
 	return 0;
 }
 

@@ -211,6 +211,10 @@ static inline size_t list_count_nodes(const struct list_head *head)
 #define list_for_each_entry(at, head, member)				\
 	for (at = list_entry((head)->next, typeof(*at), member);	\
 	     &at->member != (head); at = host_next(at, member))
+#define list_for_each_entry_reverse(at, head, member)			\
+	for (at = list_entry((head)->prev, typeof(*at), member);	\
+	     &at->member != (head);					\
+	     at = list_entry(at->member.prev, typeof(*at), member))
 #define list_for_each_entry_safe(at, then, head, member)		\
 	for (at = list_entry((head)->next, typeof(*at), member),	\
 	     then = host_next(at, member); &at->member != (head);	\

@@ -29,6 +29,46 @@ enum dma_data_direction {
 #define DMA_BIT_MASK(n)				(~0ULL >> (64 - (n)))
 #define dma_set_mask_and_coherent(dev, mask)	0
 
+/* <linux/scatterlist.h>, without chains */
+
+struct scatterlist {
+	struct page	*page;
+	unsigned int	offset;
+	unsigned int	length;
+};
+
+struct sg_table {
+	struct scatterlist	*sgl;
+	unsigned int		nents;
+};
+
+#define for_each_sg(sgl, sg, nents, i) \
+	for (i = 0, sg = (sgl); i < (nents); i++, sg++)
+#define sg_free_table(table)	kfree((table)->sgl)
+
+static inline void sg_init_table(struct scatterlist *sgl, unsigned int nents)
+{
+	must_not(!nents);
+	memset(sgl, 0, nents * sizeof(*sgl));
+}
+
+static inline void sg_set_page(struct scatterlist *sg, struct page *page,
+			       unsigned int len, unsigned int offset)
+{
+	*sg = (struct scatterlist){ page, offset, len };
+}
+
+static inline int sg_alloc_table(struct sg_table *table, unsigned int nents,
+				 gfp_t gfp)
+{
+	table->sgl = kmalloc_array(nents, sizeof(*table->sgl), gfp);
+	table->nents = nents;
+	if (!table->sgl)
+		return -ENOMEM;
+	sg_init_table(table->sgl, nents);
+	return 0;
+}
+
 /* <rdma/ib_verbs.h> */
 
 enum ib_mr_type {
@@ -153,13 +193,19 @@ enum rdma_node_type {
 	RDMA_NODE_RNIC = 4,
 };
 
+struct ib_device_attr {
+	int	max_recv_sge;
+	int	max_sge_rd;
+	u32	max_sgl_rd;
+	u32	max_fast_reg_page_list_len;
+};
+
 struct ib_device {
 	struct device		*dma_device;
 	u8			node_type;
 	struct ib_port_data	*port_data;
-	struct {
-		int	max_recv_sge;
-	} attrs;
+	u32			phys_port_cnt;
+	struct ib_device_attr	attrs;
 	struct {
 		int	(*post_send)(struct ib_qp *qp,
 				     const struct ib_send_wr *wr,
@@ -247,6 +293,8 @@ enum {
 	RDMA_CORE_CAP_PROT_IB			= 1 << 0,
 	RDMA_CORE_CAP_PROT_IWARP		= 1 << 1,
 	RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP	= 1 << 2,
+	RDMA_CORE_PORT_IWARP			= RDMA_CORE_CAP_PROT_IWARP,
+	RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP	= RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP,
 };
 
 enum {
@@ -298,6 +346,45 @@ struct rdma_dev_addr {
 #define rdma_ib_or_roce(dev, port)				\
 	((dev)->port_data[port].immutable.core_cap_flags &	\
 	 (RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP))
+#define rdma_protocol_iwarp(dev, port)				\
+	((dev)->port_data[port].immutable.core_cap_flags &	\
+	 RDMA_CORE_CAP_PROT_IWARP)
+
+/* <rdma/rw.h>: sizes as the RDMA core computes them; no case carries out a transfer. */
+
+struct rdma_rw_ctx {
+	unsigned int	nr_ops;
+};
+
+static inline bool host_rw_can_use_mr(const struct ib_device *dev, u32 port)
+{
+	return rdma_protocol_iwarp(dev, port) || dev->attrs.max_sgl_rd;
+}
+
+static inline unsigned int rdma_rw_mr_factor(const struct ib_device *dev, u32 port,
+					     unsigned int pages)
+{
+	u32 most = host_rw_can_use_mr(dev, port) ?
+		   min(dev->attrs.max_fast_reg_page_list_len, 256U) :
+		   (u32)dev->attrs.max_sge_rd;
+
+	return DIV_ROUND_UP(pages, most);
+}
+
+static inline unsigned int rdma_rw_max_send_wr(const struct ib_device *dev, u32 port,
+					       unsigned int ctxs, u32 flags)
+{
+	return host_rw_can_use_mr(dev, port) ? 3 * ctxs : ctxs;
+}
+
+int rdma_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port,
+		     struct scatterlist *sgl, u32 nents, u32 offset, u64 remote,
+		     u32 rkey, enum dma_data_direction dir);
+struct ib_send_wr *rdma_rw_ctx_wrs(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port,
+				   struct ib_cqe *cqe, struct ib_send_wr *last);
+void rdma_rw_ctx_destroy(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port,
+			 struct scatterlist *sgl, u32 nents,
+			 enum dma_data_direction dir);
 
 /* An IPv4 address if the GID contains one, otherwise IPv6 */
 static inline void rdma_gid2ip(struct sockaddr *sa, const union ib_gid *gid)
