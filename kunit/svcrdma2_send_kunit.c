@@ -3,9 +3,13 @@
  * Send contexts: the pages and the gather list of a Reply.
  *
  * Payload and semaphores come from svcrdma2_pages_kunit.c and svcrdma2_sem_kunit.c. The
- * suite creates and posts no context.
+ * suite posts no context.
  */
+#include <kunit/device.h>
 #include <kunit/test.h>
+#include <linux/dma-mapping.h>
+
+#include "fault_once.h"
 
 /* no trace events of a second module */
 #define _SVCRDMA2_TRACE_H
@@ -16,7 +20,8 @@
 
 struct workqueue_struct *svc2_wq;
 
-#define PAGES	259
+/* of a Reply of 1 MiB: 259 with pages of 4 KiB */
+#define PAGES	((1 << 20) / PAGE_SIZE + 3)
 
 /**
  * struct fixture - a connection, and a thread with a Reply
@@ -58,6 +63,8 @@ static void s46_pages_are_counted(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	sp = &f->sp;
 	tx = &f->tx;
+	/* no svc thread handles the connection */
+	set_bit(XPT_BUSY, &sp->sp_xprt.xpt_flags);
 	sp->sp_conn.co_ops = &ops;
 	sp->sp_conn.co_id = &f->id;
 	sp->sp_credits = SVC2_CREDITS_DEFAULT;
@@ -67,7 +74,7 @@ static void s46_pages_are_counted(struct kunit *test)
 	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);
 	INIT_LIST_HEAD(&sp->sp_start_q);
 	INIT_LIST_HEAD(&sp->sp_ready_q);
-	/* the minimum; an address may have 520 pages */
+	/* the minimum: with pages of 4 KiB an address may have 520 */
 	svc2_transfer_memory.pm_value = 1;
 	svc2_pages_set();
 	svc2_address_connections.pm_value = 1;
@@ -91,7 +98,82 @@ static void s46_pages_are_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->losses, 0);
 	kfree(tx->tx_pages);
 	svc2_pages_give(sp, PAGES + PAGES - 1);
+	cancel_delayed_work_sync(&svc2_pages_work);
 	svc2_address_put(sp);
+}
+
+/* Parts that the connection of buffer_parts() may get besides the first */
+#define LEFT	3
+
+/* Returns a connection over a device that needs DMA mappings. */
+static struct svc2_xprt *over_device(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
+	struct ib_pd *pd = kunit_kzalloc(test, sizeof(*pd), GFP_KERNEL);
+	struct device *dev = kunit_device_register(test, "svcrdma2_send");
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	KUNIT_ASSERT_NOT_NULL(test, device);
+	KUNIT_ASSERT_NOT_NULL(test, pd);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(dev));
+	dev->dma_mask = &dev->coherent_dma_mask;
+	KUNIT_ASSERT_EQ(test, dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64)), 0);
+	device->dma_device = dev;
+	pd->device = device;
+	f->sp.sp_conn.co_pd = pd;
+	f->sp.sp_tx_sges = SVC2_MAX_SGES;
+	atomic_set(&f->sp.sp_tx_parts, SVC2_TX_EXTRA_PARTS - LEFT);
+	return &f->sp;
+}
+
+/* Without memory or mappings a buffer keeps its parts, and the limit is not used up. */
+static void part_fails(struct kunit *test, struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+	struct fault_attr *attr = &rpcrdma2_faults[RPCRDMA2_FAIL_map_send];
+
+	fault_once(attr, 1);
+	KUNIT_EXPECT_EQ(test, svc2_tx_copies(sp, tx, 1, 2), -ENOMEM);
+	KUNIT_EXPECT_TRUE(test, fault_struck(attr));
+	KUNIT_EXPECT_EQ(test, tx->tx_nbufs, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_tx_parts), SVC2_TX_EXTRA_PARTS - LEFT);
+#endif
+}
+
+/*
+ * A buffer gets the parts that it needs, up to the limit of its connection. Each part takes one
+ * gather entry. If pages are larger than a part, the parts come from the slab.
+ */
+static void buffer_parts(struct kunit *test)
+{
+	struct svc2_xprt *sp = over_device(test);
+	struct svc2_tx *tx = svc2_tx_alloc(sp, GFP_KERNEL);
+	unsigned int i;
+	u8 *buf;
+
+	KUNIT_ASSERT_NOT_NULL(test, tx);
+	part_fails(test, sp, tx);
+	KUNIT_EXPECT_EQ(test, svc2_tx_copies(sp, tx, SVC2_PULLUP_MAX + 1, 2), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, svc2_tx_copies(sp, tx, 1, SVC2_MAX_SGES + 1), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, tx->tx_nbufs, 1);
+	KUNIT_EXPECT_EQ(test, svc2_tx_copies(sp, tx, SVC2_PULLUP_MAX, LEFT + 1), 0);
+	KUNIT_EXPECT_EQ(test, svc2_tx_copies(sp, tx, SVC2_PULLUP_MAX, LEFT + 2), -ENOMEM);
+	KUNIT_ASSERT_EQ(test, tx->tx_nbufs, LEFT + 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_tx_parts), SVC2_TX_EXTRA_PARTS);
+	for (i = 0; i < tx->tx_nbufs; i++)
+		memset(tx->tx_bufs[i].tp_buf, i, SVC2_TX_BUFSIZE);
+	for (i = 0; i < tx->tx_nbufs; i++) {
+		buf = tx->tx_bufs[i].tp_buf;
+		KUNIT_EXPECT_EQ(test, buf[0], i);
+		KUNIT_EXPECT_EQ(test, buf[SVC2_TX_BUFSIZE - 1], i);
+		KUNIT_EXPECT_LE(test, offset_in_page(buf) + SVC2_TX_BUFSIZE, PAGE_SIZE);
+		KUNIT_EXPECT_EQ(test, !!folio_test_slab(virt_to_folio(buf)),
+				PAGE_SIZE > SVC2_TX_BUFSIZE);
+	}
+	svc2_tx_free(sp, tx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_tx_count), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_tx_parts), SVC2_TX_EXTRA_PARTS - LEFT);
 }
 
 #define IDLE	3
@@ -301,6 +383,7 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE_PARAM(r4_gathered_reply, gathered_gen_params),
 	KUNIT_CASE(r4_payload_behind_next_page),
 	KUNIT_CASE(s46_pages_are_counted),
+	KUNIT_CASE(buffer_parts),
 	KUNIT_CASE(borrow_keeps_order),
 	KUNIT_CASE(borrow_within_bounds),
 	KUNIT_CASE(trim_keeps_order),

@@ -92,6 +92,8 @@ void host_skip(const char *fmt, ...) __printf(1, 2);
 	host_compare(_test, false, _l, >, _r)
 #define KUNIT_EXPECT_GE(_test, _l, _r) \
 	host_compare(_test, false, _l, >=, _r)
+#define KUNIT_EXPECT_GE_MSG(_test, _l, _r, ...) \
+	host_compare(_test, false, _l, >=, _r, __VA_ARGS__)
 #define KUNIT_EXPECT_TRUE(_test, _c) \
 	host_check(_test, false, _c, #_c)
 #define KUNIT_EXPECT_TRUE_MSG(_test, _c, ...) \

@@ -18,6 +18,10 @@
 #include <stdint.h>
 #include <string.h>
 
+/* End the run: the kernel would report a bug, or hang. */
+void host_bug(const char *file, int line, const char *what)
+	__attribute__((noreturn));
+
 typedef uint8_t			u8;
 typedef uint16_t		u16;
 typedef uint32_t		u32;
@@ -46,6 +50,7 @@ typedef u64			__be64;
 #define EPROTO			71
 #define EMSGSIZE		90
 #define EPROTONOSUPPORT		93
+#define EAFNOSUPPORT		97
 #define ENETUNREACH		101
 #define ECONNRESET		104
 #define ENOBUFS			105
@@ -67,6 +72,7 @@ typedef u64			__be64;
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
 #define __aligned(n)		__attribute__((aligned(n)))
 #define fallthrough		__attribute__((fallthrough))
+#define __read_mostly
 #define likely(x)		(x)
 #define unlikely(x)		(x)
 
@@ -85,6 +91,7 @@ typedef u64			__be64;
 #define static_assert(cond)	_Static_assert(cond, #cond)
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define round_up(x, to)		(DIV_ROUND_UP(x, to) * (to))
+#define roundup			round_up
 #define round_down(x, to)		((x) / (to) * (to))
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define max(a, b)		((a) > (b) ? (a) : (b))
@@ -102,6 +109,7 @@ typedef u64			__be64;
 /* <linux/mm.h>: a struct page pointer is the address of the page's memory */
 #define offset_in_page(p)	((unsigned long)(p) & (PAGE_SIZE - 1))
 #define PFN_UP(bytes)		DIV_ROUND_UP(bytes, PAGE_SIZE)
+#define PAGE_ALIGN(bytes)	round_up(bytes, PAGE_SIZE)
 #define page_address(page)	((void *)(page))
 #define virt_to_page(p) \
 	((struct page *)((uintptr_t)(p) & ~(uintptr_t)(PAGE_SIZE - 1)))
@@ -119,6 +127,15 @@ typedef u64			__be64;
 static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift)
 {
 	return ((a >> 32) * b << (32 - shift)) + ((u32)a * (u64)b >> shift);
+}
+
+static inline unsigned long roundup_pow_of_two(unsigned long n)
+{
+	unsigned long power = 1;
+
+	while (power < n)
+		power <<= 1;
+	return power;
 }
 
 static inline unsigned int hweight32(u32 word)
@@ -261,6 +278,9 @@ static inline u32 prandom_u32_state(struct rnd_state *rnd)
 #define xdr_align_size(n)	(((n) + XDR_UNIT - 1) & ~(XDR_UNIT - 1))
 #define xdr_pad_size(n)		(xdr_align_size(n) - (n))
 
+#define XDRBUF_READ		1
+#define XDRBUF_WRITE		2
+
 struct kvec {
 	void	*iov_base;
 	size_t	iov_len;
@@ -272,6 +292,7 @@ struct xdr_buf {
 	struct page	**pages;
 	unsigned int	page_base;
 	unsigned int	page_len;
+	unsigned int	flags;
 	unsigned int	buflen;
 	unsigned int	len;
 };

@@ -15,38 +15,88 @@
 enum {
 	XPT_BUSY,
 	XPT_CLOSE,
+	XPT_CONG_CTRL,
+	XPT_CONN,
 	XPT_DATA,
 	XPT_DEAD,
 	XPT_DEFERRED,
+	XPT_LISTENER,
 	RQ_SECURE		= 0,
+};
+
+struct rpc_wait_queue {
+	spinlock_t	lock;
 };
 
 /* No Call waits for credits. */
 struct rpc_xprt {
-	unsigned long	state;
+	unsigned long		state;
+	struct rpc_wait_queue	pending;
 };
 
 #define XPRT_CWND_WAIT			0
+#define XPRT_WRITE_SPACE		1
 #define xprt_wait_for_buffer_space(xprt)	((void)0)
 #define xprt_write_space(xprt)			((void)0)
 
-struct svc_xprt_class;
 struct xprt_class;
 
 struct rpc_rqst {
-	void	*rq_buffer;
+	void		*rq_buffer;
+	struct xdr_buf	rq_rcv_buf;
+	struct xdr_buf	rq_private_buf;
+	struct rpc_xprt	*rq_xprt;
 };
+
+struct rpc_task {
+	int			tk_status;
+	struct rpc_rqst		*tk_rqstp;
+	struct rpc_wait_queue	*tk_waitqueue;
+};
+
+#define RPC_IS_QUEUED(task)	((task)->tk_waitqueue != NULL)
+void rpc_wake_up_queued_task(struct rpc_wait_queue *queue, struct rpc_task *task);
 
 struct svc_serv {
 	unsigned int	sv_max_mesg;
 };
 
+struct svc_rqst;
+struct svc_xprt;
+
+struct svc_xprt_ops {
+	struct svc_xprt	*(*xpo_create)(struct svc_serv *serv, struct net *net,
+				       struct sockaddr *sa, int len, int flags);
+	struct svc_xprt	*(*xpo_accept)(struct svc_xprt *xprt);
+	int		(*xpo_has_wspace)(struct svc_xprt *xprt);
+	int		(*xpo_recvfrom)(struct svc_rqst *rqstp);
+	int		(*xpo_sendto)(struct svc_rqst *rqstp);
+	int		(*xpo_result_payload)(struct svc_rqst *rqstp,
+					      unsigned int offset, unsigned int len);
+	void		(*xpo_release_ctxt)(struct svc_xprt *xprt, void *ctxt);
+	void		(*xpo_detach)(struct svc_xprt *xprt);
+	void		(*xpo_free)(struct svc_xprt *xprt);
+	void		(*xpo_kill_temp_xprt)(struct svc_xprt *xprt);
+};
+
+struct svc_xprt_class {
+	const char			*xcl_name;
+	struct module			*xcl_owner;
+	const struct svc_xprt_ops	*xcl_ops;
+	u32				xcl_max_payload;
+	int				xcl_ident;
+};
+
 struct svc_xprt {
-	unsigned long	xpt_flags;
-	struct svc_serv	*xpt_server;
-	struct net	*xpt_net;
-	char		xpt_remotebuf[56];
-	atomic_t	xpt_nr_rqsts;
+	struct svc_xprt_class		*xpt_class;
+	const struct svc_xprt_ops	*xpt_ops;
+	unsigned long			xpt_flags;
+	struct svc_serv			*xpt_server;
+	struct net			*xpt_net;
+	struct rpc_xprt			*xpt_bc_xprt;
+	struct sockaddr_storage		xpt_remote;
+	char				xpt_remotebuf[56];
+	atomic_t			xpt_nr_rqsts;
 };
 
 struct svc_rqst {
@@ -60,6 +110,7 @@ struct svc_rqst {
 	void		*rq_deferred;
 	int		rq_prot;
 	struct xdr_buf	rq_arg;
+	struct xdr_buf	rq_res;
 };
 
 #define svc_serv_maxpages(serv) \
@@ -69,6 +120,23 @@ struct svc_rqst {
 #define svc_xprt_copy_addrs(rqstp, xprt)	((void)0)
 #define svc_xprt_enqueue(xprt) \
 	must_not(!test_bit(XPT_BUSY, &(xprt)->xpt_flags))
+
+#define RPCRDMA2_SECURE_PORT
+
+void svc_xprt_init(struct net *net, struct svc_xprt_class *class, struct svc_xprt *xprt,
+		   struct svc_serv *serv);
+void svc_xprt_put(struct svc_xprt *xprt);
+void svc_xprt_set_local(struct svc_xprt *xprt, const struct sockaddr *sa, size_t len);
+void svc_xprt_set_remote(struct svc_xprt *xprt, const struct sockaddr *sa, size_t len);
+void svc_xprt_set_valid(struct svc_xprt *xprt);
+
+static inline void svc_xprt_deferred_close(struct svc_xprt *xprt)
+{
+	if (test_bit(XPT_CLOSE, &xprt->xpt_flags))
+		return;
+	set_bit(XPT_CLOSE, &xprt->xpt_flags);
+	svc_xprt_enqueue(xprt);
+}
 
 static inline bool svc_xprt_is_dead(const struct svc_xprt *xprt)
 {

@@ -15,6 +15,7 @@ unsigned long jiffies = -5UL * HZ;
 unsigned int host_locks;
 unsigned int host_traced;
 struct task_struct host_task;
+wait_queue_head_t host_variables;
 struct workqueue_struct *const system_percpu_wq;
 
 static LIST_HEAD(works);
@@ -61,13 +62,18 @@ bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
 	return true;
 }
 
-bool cancel_delayed_work_sync(struct delayed_work *dwork)
+bool cancel_delayed_work(struct delayed_work *dwork)
 {
 	bool was = delayed_work_pending(dwork);
 
-	might_sleep();
 	list_del_init(&dwork->pending);
 	return was;
+}
+
+bool cancel_delayed_work_sync(struct delayed_work *dwork)
+{
+	might_sleep();
+	return cancel_delayed_work(dwork);
 }
 
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
@@ -82,7 +88,7 @@ bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
 
 bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
 {
-	if (work->queued)
+	if (work->queued || work->disabled)
 		return false;
 	work->queued = true;
 	host_account(1);
@@ -98,6 +104,17 @@ bool flush_work(struct work_struct *work)
 	host_account(-1);
 	work->func(work);
 	return true;
+}
+
+bool disable_work_sync(struct work_struct *work)
+{
+	bool was = work->queued;
+
+	might_sleep();
+	work->queued = false;
+	work->disabled = true;
+	host_account(was ? -1 : 0);
+	return was;
 }
 
 bool flush_delayed_work(struct delayed_work *dwork)
@@ -157,8 +174,11 @@ void *kzalloc(size_t size, gfp_t gfp)
 		might_sleep();
 	if (size > KMALLOC_MAX_SIZE)
 		return NULL;
-	memory = calloc(1, size);
+	/* A power of two is aligned to itself. */
+	memory = size >= sizeof(void *) && !(size & (size - 1)) ?
+		 aligned_alloc(size, size) : malloc(size);
 	must_not(!memory);
+	memset(memory, 0, size);
 	host_account(1);
 	if (probe)
 		probe(probe_data, 0, memory, size, size, gfp, 0);
@@ -169,6 +189,7 @@ void kfree(const void *memory)
 {
 	if (memory)
 		host_account(-1);
+	must_not(memory && host_is_mapped(memory));
 	free((void *)memory);
 }
 
@@ -245,6 +266,14 @@ void get_page(struct page *page)
 	taken[index_of(page)]++;
 }
 
+/* Memory that is not in the file is of the slab. */
+bool folio_test_slab(const struct folio *folio)
+{
+	const char *at = (char *)folio;
+
+	return !pages || at < pages || at >= pages + PAGES * 2 * PAGE_SIZE;
+}
+
 int page_ref_count(const struct page *page)
 {
 	return taken[index_of(page)];
@@ -256,6 +285,26 @@ void put_page(struct page *page)
 		return;
 	must_not(host_page_is_mapped(page));
 	must_not(mprotect(page, PAGE_SIZE, PROT_NONE));
+	host_account(-1);
+}
+
+unsigned long __get_free_pages(gfp_t gfp, unsigned int order)
+{
+	size_t size = PAGE_SIZE << order;
+	char *at = reserve(size + PAGE_SIZE);
+
+	must_not(mprotect(at, size, PROT_READ | PROT_WRITE));
+	host_account(1);
+	return (uintptr_t)at;
+}
+
+void free_pages(unsigned long address, unsigned int order)
+{
+	size_t at, size = PAGE_SIZE << order;
+
+	for (at = 0; at < size; at += PAGE_SIZE)
+		must_not(host_page_is_mapped((struct page *)(address + at)));
+	must_not(munmap((void *)address, size + PAGE_SIZE));
 	host_account(-1);
 }
 

@@ -14,10 +14,6 @@
 
 #include "shim.h"
 
-/* End the run: the kernel would report a bug, or hang. */
-void host_bug(const char *file, int line, const char *what)
-	__attribute__((noreturn));
-
 #define must_not(cond) \
 	((cond) ? host_bug(__FILE__, __LINE__, #cond) : (void)0)
 #define WARN_ON_ONCE(cond)						\
@@ -72,16 +68,35 @@ typedef struct {
 
 #define smp_mb()		((void)0)
 #define smp_rmb()		((void)0)
+#define smp_wmb()		((void)0)
 #define smp_mb__before_atomic()	((void)0)
 #define smp_mb__after_atomic()	((void)0)
 #define atomic_inc(v)		((void)(v)->counter++)
 #define atomic_add(i, v)	((void)((v)->counter += (i)))
+#define atomic_sub(i, v)	atomic_add(-(i), v)
+#define atomic_dec(v)		atomic_sub(1, v)
+#define atomic_inc_return(v)	atomic_add_return(1, v)
 #define atomic_xchg(v, new)	xchg(&(v)->counter, new)
 #define atomic_long_read	atomic_read
 #define atomic_long_set		atomic_set
 #define atomic_long_add		atomic_add
 #define atomic_long_inc		atomic_inc
 #define atomic_long_try_cmpxchg	atomic_try_cmpxchg
+
+/* Return: false if the value is @not, which stays. */
+static inline bool atomic_add_unless(atomic_t *v, int more, int not)
+{
+	if (v->counter == not)
+		return false;
+	v->counter += more;
+	return true;
+}
+
+/* Return: the value less one; a negative one is not stored. */
+static inline int atomic_dec_if_positive(atomic_t *v)
+{
+	return v->counter > 0 ? --v->counter : v->counter - 1;
+}
 
 /* <linux/percpu.h>: there is one processor */
 #define __percpu
@@ -229,6 +244,10 @@ struct llist_head {
 	struct llist_node	*first;
 };
 
+#define LLIST_HEAD(name)	struct llist_head name = { NULL }
+#define init_llist_head(head)	((void)((head)->first = NULL))
+#define llist_entry		container_of
+
 static inline void llist_add(struct llist_node *node, struct llist_head *head)
 {
 	node->next = head->first;
@@ -243,11 +262,23 @@ static inline struct llist_node *llist_del_all(struct llist_head *head)
 	return first;
 }
 
+static inline struct llist_node *llist_del_first(struct llist_head *head)
+{
+	struct llist_node *first = head->first;
+
+	if (first)
+		head->first = first->next;
+	return first;
+}
+
 #define host_llist_entry(node, type, member) ({				\
 	struct llist_node *host_node = (node);				\
 									\
 	host_node ? list_entry(host_node, type, member) : NULL;		\
 })
+#define llist_for_each_entry(at, node, member)				\
+	for (at = host_llist_entry(node, typeof(*at), member); at;	\
+	     at = host_llist_entry(at->member.next, typeof(*at), member))
 #define llist_for_each_entry_safe(at, then, node, member)		\
 	for (at = host_llist_entry(node, typeof(*at), member);		\
 	     at && (then = host_llist_entry(at->member.next, typeof(*at), \
@@ -310,7 +341,7 @@ static inline void host_unguard(spinlock_t **lock)
 #define guard(kind)			host_guard_##kind
 #define scoped_guard(kind, lock)					\
 	for (bool _in = true; _in; _in = false)				\
-		for (host_guard = spin_lock(lock); _in; _in = false)
+		for (guard(kind)(lock); _in; _in = false)
 
 /* <linux/mutex.h>, for tcc as above */
 struct mutex {
@@ -337,6 +368,14 @@ static inline void mutex_unlock(struct mutex *mutex)
 	mutex->state = HOST_UNLOCKED;
 }
 
+static inline bool mutex_trylock(struct mutex *mutex)
+{
+	if (mutex->state == HOST_LOCKED)
+		return false;
+	mutex_lock(mutex);
+	return true;
+}
+
 static inline struct mutex *host_mutex(struct mutex *mutex)
 {
 	mutex_lock(mutex);
@@ -358,6 +397,7 @@ extern unsigned long jiffies;
 #define MAX_SCHEDULE_TIMEOUT	((long)(~0UL >> 1))
 #define time_after(a, b)	time_before(b, a)
 #define time_after_eq(a, b)	(!time_before(a, b))
+#define time_in_range(t, a, b)	(time_after_eq(t, a) && time_after_eq(b, t))
 #define ktime_get_boottime_seconds()	((time64_t)(jiffies / HZ))
 
 struct workqueue_struct;
@@ -367,6 +407,7 @@ extern struct workqueue_struct *const system_percpu_wq;
 struct work_struct {
 	void		(*func)(struct work_struct *work);
 	bool		queued;
+	bool		disabled;
 };
 
 #define INIT_WORK(work, run)	(*(work) = (struct work_struct){ .func = (run) })
@@ -374,6 +415,7 @@ struct work_struct {
 
 bool queue_work(struct workqueue_struct *wq, struct work_struct *work);
 bool flush_work(struct work_struct *work);
+bool disable_work_sync(struct work_struct *work);
 
 struct delayed_work {
 	struct work_struct	work;
@@ -398,6 +440,7 @@ bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
 			unsigned long delay);
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
 		      unsigned long delay);
+bool cancel_delayed_work(struct delayed_work *dwork);
 bool cancel_delayed_work_sync(struct delayed_work *dwork);
 bool flush_delayed_work(struct delayed_work *dwork);
 
@@ -420,8 +463,17 @@ long host_sleep(wait_queue_head_t *wq, long timeout);
 			_left = host_sleep(&(wq), _left);		\
 		_left ?: !!(cond);					\
 	})
+/* <linux/wait_bit.h>: one queue for all variables */
+extern wait_queue_head_t host_variables;
+#define wake_up_var(var)	((void)(var), wake_up_all(&host_variables))
+#define wait_var_event_timeout(var, cond, timeout) \
+	wait_event_timeout(host_variables, cond, timeout)
 #define schedule_timeout_uninterruptible(time)	host_sleep(NULL, time)
 #define msleep(ms)		((void)host_sleep(NULL, (ms) * HZ / 1000))
+
+/* <linux/rcupdate.h>: a task does not sleep in between */
+#define rcu_read_lock()		((void)host_locks++)
+#define rcu_read_unlock()	((void)host_locks--)
 
 /* <linux/completion.h> */
 struct completion {
@@ -493,12 +545,14 @@ struct kmem_cache {
 void *kzalloc(size_t size, gfp_t gfp);
 void kfree(const void *memory);
 
-#define kzalloc_node(size, gfp, node)	kzalloc(size, gfp)
+#define kzalloc_node(size, gfp, node)	((void)(node), kzalloc(size, gfp))
+#define kmalloc_node			kzalloc_node
 #define kmalloc_array(n, size, gfp)	kzalloc((n) * (size), gfp)
 #define kmalloc(size, gfp)		kzalloc(size, gfp)
 #define struct_size(p, member, n) \
 	(sizeof(*(p)) + (n) * sizeof((p)->member[0]))
 #define kvmalloc			kzalloc
+#define kvmalloc_array			kmalloc_array
 #define kvfree				kfree
 #define kmem_cache_create		host_cache
 #define kmem_cache_destroy		kfree
@@ -549,14 +603,17 @@ struct shrinker {
 #define shrinker_register(shrinker)	((void)0)
 #define shrinker_free			kfree
 
+struct folio;
+
 /* The list is in the page's own memory. */
 struct page {
 	struct list_head lru;
 };
 
 
-/* verbs.c: such a page must not be freed */
+/* verbs.c: a page, or a piece of the slab, that must not be freed */
 bool host_page_is_mapped(const struct page *page);
+bool host_is_mapped(const void *memory);
 /* Number of pages and mappings that can still be allocated */
 extern unsigned int host_left;
 #define host_left			host_left
@@ -564,7 +621,15 @@ struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);
 void get_page(struct page *page);
 void put_page(struct page *page);
 int page_ref_count(const struct page *page);
+#define virt_to_folio(p)		((struct folio *)virt_to_page(p))
+bool folio_test_slab(const struct folio *folio);
 #define __free_page			put_page
+#define free_page(address)		put_page((struct page *)(address))
+/* Several zeroed pages in one piece, without references */
+unsigned long __get_free_pages(gfp_t gfp, unsigned int order);
+void free_pages(unsigned long address, unsigned int order);
+#define memcpy_from_page(to, page, offset, len) \
+	((void)memcpy(to, (char *)page_address(page) + (offset), len))
 #define want_init_on_free()		false
 
 static inline void release_pages(struct page **pages, int count)
@@ -615,7 +680,18 @@ struct seq_file {
 };
 
 void seq_printf(struct seq_file *seq, const char *fmt, ...);
-#define pr_warn_ratelimited(...)	((void)0)
+#define pr_warn_ratelimited		host_log
+#define pr_info_ratelimited		host_log
+
+__printf(1, 2) static inline void host_log(const char *fmt, ...)
+{
+}
+
+/* <linux/module.h> */
+struct module;
+#define THIS_MODULE			((struct module *)NULL)
+void __module_get(struct module *module);
+void module_put(struct module *module);
 
 /* <linux/tracepoint.h>: tracepoints compile to nothing, or are counted together */
 extern unsigned int host_traced;

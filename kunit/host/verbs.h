@@ -19,6 +19,8 @@ struct device {
 	u64	coherent_dma_mask;
 };
 
+#define dev_name(dev)	((void)(dev), "device")
+
 enum dma_data_direction {
 	DMA_BIDIRECTIONAL,
 	DMA_TO_DEVICE,
@@ -73,7 +75,26 @@ static inline int sg_alloc_table(struct sg_table *table, unsigned int nents,
 
 enum ib_mr_type {
 	IB_MR_TYPE_MEM_REG,
+	IB_MR_TYPE_SG_GAPS,
 };
+
+enum {
+	IB_ACCESS_LOCAL_WRITE	= 1 << 0,
+	IB_ACCESS_REMOTE_WRITE	= 1 << 1,
+	IB_ACCESS_REMOTE_READ	= 1 << 2,
+};
+
+struct ib_mr {
+	struct ib_pd	*pd;
+	u32		rkey;
+	u64		iova;
+	u64		length;
+};
+
+static inline void ib_update_fast_reg_key(struct ib_mr *mr, u8 key)
+{
+	mr->rkey = (mr->rkey & ~0xffU) | key;
+}
 
 enum ib_wc_status {
 	IB_WC_SUCCESS,
@@ -121,9 +142,16 @@ enum ib_cq_notify_flags {
 	IB_CQ_REPORT_MISSED_EVENTS	= 1 << 2,
 };
 
+enum ib_poll_context {
+	IB_POLL_DIRECT,
+	IB_POLL_WORKQUEUE,
+};
+
 struct ib_cq {
 	struct ib_device	*device;
 	void			*cq_context;
+	void			(*comp_handler)(struct ib_cq *cq, void *context);
+	unsigned int		comp_vector;
 };
 
 struct ib_wc;
@@ -152,9 +180,20 @@ struct ib_sge {
 struct ib_send_wr {
 	struct ib_send_wr	*next;
 	struct ib_cqe		*wr_cqe;
+	struct ib_sge		*sg_list;
 	int			num_sge;
 	enum ib_wr_opcode	opcode;
 	int			send_flags;
+	struct {
+		u32	invalidate_rkey;
+	} ex;
+};
+
+struct ib_reg_wr {
+	struct ib_send_wr	wr;
+	struct ib_mr		*mr;
+	u32			key;
+	int			access;
 };
 
 struct ib_recv_wr {
@@ -177,9 +216,21 @@ struct ib_qp_attr {
 	enum ib_qp_state	qp_state;
 };
 
-struct ib_event;
+enum ib_event_type {
+	IB_EVENT_QP_FATAL	= 1,
+	IB_EVENT_QP_REQ_ERR,
+	IB_EVENT_QP_ACCESS_ERR,
+	IB_EVENT_COMM_EST,
+	IB_EVENT_SQ_DRAINED,
+	IB_EVENT_PATH_MIG,
+	IB_EVENT_QP_LAST_WQE_REACHED = 16,
+};
+
+struct ib_event {
+	enum ib_event_type	event;
+};
+
 struct ib_qp;
-struct ib_reg_wr;
 struct ib_udata;
 
 struct ib_port_data {
@@ -193,15 +244,27 @@ enum rdma_node_type {
 	RDMA_NODE_RNIC = 4,
 };
 
+#define IB_DEVICE_MEM_MGT_EXTENSIONS	(1ULL << 21)
+#define IBK_SG_GAPS_REG			(1ULL << 3)
+
 struct ib_device_attr {
+	int	max_qp_wr;
+	u64	device_cap_flags;
+	u64	kernel_cap_flags;
+	int	max_send_sge;
 	int	max_recv_sge;
 	int	max_sge_rd;
+	int	max_cqe;
+	int	max_qp_rd_atom;
+	int	max_qp_init_rd_atom;
 	u32	max_sgl_rd;
 	u32	max_fast_reg_page_list_len;
 };
 
 struct ib_device {
+	struct device		dev;
 	struct device		*dma_device;
+	const char		*name;
 	u8			node_type;
 	struct ib_port_data	*port_data;
 	u32			phys_port_cnt;
@@ -234,15 +297,54 @@ struct ib_qp {
 };
 
 struct ib_pd {
-	u32	local_dma_lkey;
+	struct ib_device	*device;
+	u32			local_dma_lkey;
 };
 
+enum ib_sig_type {
+	IB_SIGNAL_ALL_WR,
+	IB_SIGNAL_REQ_WR,
+};
+
+enum ib_qp_type {
+	IB_QPT_RC	= 2,
+};
+
+struct ib_qp_init_attr {
+	void			(*event_handler)(struct ib_event *event, void *context);
+	void			*qp_context;
+	struct ib_cq		*send_cq;
+	struct ib_cq		*recv_cq;
+	enum ib_sig_type	sq_sig_type;
+	enum ib_qp_type		qp_type;
+	u32			port_num;
+	struct {
+		u32	max_send_wr;
+		u32	max_recv_wr;
+		u32	max_send_sge;
+		u32	max_recv_sge;
+		u32	max_rdma_ctxs;
+	} cap;
+};
+
+struct ib_pd *ib_alloc_pd(struct ib_device *dev, unsigned int flags);
+void ib_dealloc_pd(struct ib_pd *pd);
+struct ib_cq *ib_alloc_cq(struct ib_device *dev, void *context, int entries, int vector,
+			  enum ib_poll_context where);
+struct ib_cq *ib_alloc_cq_any(struct ib_device *dev, void *context, int entries,
+			      enum ib_poll_context where);
+void ib_free_cq(struct ib_cq *cq);
+struct ib_mr *ib_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 depth);
+int ib_dereg_mr(struct ib_mr *mr);
+int ib_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int nents,
+		 unsigned int *offset, unsigned int page_size);
 #define ib_post_send(qp, wr, bad)	((qp)->device->ops.post_send(qp, wr, bad))
 #define ib_modify_qp(qp, attr, mask)				\
 	((qp)->device->ops.modify_qp((qp)->real_qp, attr, mask, NULL))
 #define ib_drain_sq(qp)			((qp)->device->ops.drain_sq(qp))
 #define ib_drain_rq(qp)			((qp)->device->ops.drain_rq(qp))
 #define ib_req_notify_cq(cq, flags)	((cq)->device->ops.req_notify_cq(cq, flags))
+#define ibdev_to_node(dev)		((void)(dev), NUMA_NO_NODE)
 #define ib_uses_virt_dma(dev)		(!(dev)->dma_device)
 #define ib_dma_mapping_error(dev, addr)	(!(addr))
 
@@ -255,6 +357,15 @@ bool host_page_is_cpus(const struct page *page);
 #define host_page_is_cpus	host_page_is_cpus
 u64 ib_dma_map_page(struct ib_device *dev, struct page *page, unsigned long offset,
 		    size_t size, enum dma_data_direction dir);
+void ib_dma_unmap_page(struct ib_device *dev, u64 addr, size_t size,
+		       enum dma_data_direction dir);
+#define ib_dma_map_single(dev, at, size, dir) \
+	ib_dma_map_page(dev, virt_to_page(at), offset_in_page(at), size, dir)
+#define ib_dma_unmap_single	ib_dma_unmap_page
+int ib_dma_map_sg(struct ib_device *dev, struct scatterlist *sg, int nents,
+		  enum dma_data_direction dir);
+void ib_dma_unmap_sg(struct ib_device *dev, struct scatterlist *sg, int nents,
+		     enum dma_data_direction dir);
 void dma_unmap_page_attrs(struct device *dev, u64 addr, size_t size,
 			  enum dma_data_direction dir, unsigned long attrs);
 void ib_dma_sync_single_for_cpu(struct ib_device *dev, u64 addr, size_t size,
@@ -276,6 +387,11 @@ enum rdma_cm_event_type {
 	RDMA_CM_EVENT_REJECTED,
 	RDMA_CM_EVENT_ESTABLISHED,
 	RDMA_CM_EVENT_DISCONNECTED,
+	RDMA_CM_EVENT_DEVICE_REMOVAL,
+	RDMA_CM_EVENT_MULTICAST_JOIN,
+	RDMA_CM_EVENT_MULTICAST_ERROR,
+	RDMA_CM_EVENT_ADDR_CHANGE,
+	RDMA_CM_EVENT_TIMEWAIT_EXIT,
 };
 
 enum ib_cm_rej_reason {
@@ -285,7 +401,21 @@ enum ib_cm_rej_reason {
 	IB_CM_REJ_CONSUMER_DEFINED	= 28,
 };
 
-struct rdma_conn_param;
+struct rdma_conn_param {
+	const void	*private_data;
+	u8		private_data_len;
+	u8		responder_resources;
+	u8		initiator_depth;
+	u8		rnr_retry_count;
+};
+
+struct rdma_cm_event {
+	enum rdma_cm_event_type	event;
+	int			status;
+	union {
+		struct rdma_conn_param	conn;
+	} param;
+};
 
 /* <rdma/ib_addr.h>, <rdma/ib_sa.h>: the cases define the functions that resolve routes */
 
@@ -410,9 +540,15 @@ static inline void ipv6_addr_set_v4mapped(in_addr_t addr, struct in6_addr *mappe
 	memcpy(mapped->s6_addr + 12, &addr, 4);
 }
 
+struct rdma_cm_id;
+
+typedef int rdma_cm_event_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
+
 struct rdma_cm_id {
 	struct ib_device	*device;
+	void			*context;
 	struct ib_qp		*qp;
+	rdma_cm_event_handler	*event_handler;
 	u32			port_num;
 	struct {
 		struct {
@@ -423,5 +559,23 @@ struct rdma_cm_id {
 		struct sa_path_rec	*path_rec;
 	} route;
 };
+
+#define RDMA_PS_TCP		0x106
+#define IB_RNR_TIMER_000_64	14
+
+struct rdma_cm_id *rdma_create_id(struct net *net, rdma_cm_event_handler *handler,
+				  void *context, int space, enum ib_qp_type type);
+int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param);
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *sa);
+bool rdma_cap_ib_cm(const struct ib_device *dev, u32 port);
+int rdma_create_qp(struct rdma_cm_id *id, struct ib_pd *pd, struct ib_qp_init_attr *attr);
+void rdma_destroy_id(struct rdma_cm_id *id);
+void rdma_destroy_qp(struct rdma_cm_id *id);
+int rdma_disconnect(struct rdma_cm_id *id);
+int rdma_listen(struct rdma_cm_id *id, int backlog);
+void rdma_lock_handler(struct rdma_cm_id *id);
+int rdma_set_afonly(struct rdma_cm_id *id, int only);
+int rdma_set_min_rnr_timer(struct rdma_cm_id *id, u8 timer);
+void rdma_unlock_handler(struct rdma_cm_id *id);
 
 #endif /* _RPCRDMA2_HOST_VERBS_H */
