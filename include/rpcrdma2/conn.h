@@ -688,7 +688,9 @@ struct rpcrdma2_conn_size {
 /*
  * Most pages of an RDMA Write. Over soft-RoCE, which leaves at most 128 packets
  * without an acknowledgment, a READ of 1 MiB takes a round trip less with 16 or
- * 32 pages than with 19 (measured).
+ * 32 pages of 4 KiB than with 19 (measured). It is not a number of bytes: with
+ * pages of 64 KiB, 64 KiB would be one page, and a Reply of 1 MiB in 64 segments
+ * could take 111 entries of the server's Send Queue, whose longest chain has 82.
  */
 #define RPCRDMA2_WRITE_PAGES	16
 
