@@ -13,17 +13,12 @@ ABSENT(rdma_rw_ctx_destroy)
 ABSENT(rdma_rw_ctx_init)
 ABSENT(rdma_rw_ctx_wrs)
 
-/* Verbs objects, and memory regions */
+/* Verbs objects */
 ABSENT(ib_alloc_cq)
 ABSENT(ib_alloc_cq_any)
-ABSENT(ib_alloc_mr)
 ABSENT(ib_alloc_pd)
 ABSENT(ib_dealloc_pd)
-ABSENT(ib_dereg_mr)
-ABSENT(ib_dma_map_sg)
-ABSENT(ib_dma_unmap_sg)
 ABSENT(ib_free_cq)
-ABSENT(ib_map_mr_sg)
 
 /* The connection manager */
 ABSENT(rdma_accept)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of the RPC layer that the server's semaphores use. A connection has XPT_BUSY
- * set all the time, so that no thread takes it up.
+ * The part of the RPC layer that the server's connections use, and tasks that wait for
+ * memory regions. A connection has XPT_BUSY set all the time, so that no thread takes it up.
  */
 #ifndef _RPCRDMA2_HOST_SUNRPC_H
 #define _RPCRDMA2_HOST_SUNRPC_H
@@ -28,16 +28,32 @@ struct rpc_wait_queue {
 	spinlock_t	lock;
 };
 
-/* No Call waits for credits. */
 struct rpc_xprt {
 	unsigned long		state;
+	spinlock_t		transport_lock;
 	struct rpc_wait_queue	pending;
 };
 
-#define XPRT_CWND_WAIT			0
-#define XPRT_WRITE_SPACE		1
-#define xprt_wait_for_buffer_space(xprt)	((void)0)
-#define xprt_write_space(xprt)			((void)0)
+/* Bits of state */
+enum {
+	XPRT_LOCKED,
+	XPRT_CWND_WAIT,
+	XPRT_WRITE_SPACE,
+};
+
+static inline void xprt_wait_for_buffer_space(struct rpc_xprt *xprt)
+{
+	set_bit(XPRT_WRITE_SPACE, &xprt->state);
+}
+
+/* Wake the task that waits. Return: false if there is none. */
+static inline bool xprt_write_space(struct rpc_xprt *xprt)
+{
+	if (!test_bit(XPRT_WRITE_SPACE, &xprt->state))
+		return false;
+	guard(spinlock)(&xprt->transport_lock);
+	return test_and_clear_bit(XPRT_WRITE_SPACE, &xprt->state);
+}
 
 struct xprt_class;
 

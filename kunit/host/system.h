@@ -623,6 +623,7 @@ void put_page(struct page *page);
 int page_ref_count(const struct page *page);
 #define virt_to_folio(p)		((struct folio *)virt_to_page(p))
 bool folio_test_slab(const struct folio *folio);
+#define alloc_page(gfp)			alloc_pages_node(NUMA_NO_NODE, gfp, 0)
 #define __free_page			put_page
 #define free_page(address)		put_page((struct page *)(address))
 /* Several zeroed pages in one piece, without references */
@@ -688,6 +689,7 @@ __printf(1, 2) static inline void host_log(const char *fmt, ...)
 }
 
 /* <linux/module.h> */
+#define KBUILD_MODNAME			"kunit"
 struct module;
 #define THIS_MODULE			((struct module *)NULL)
 void __module_get(struct module *module);

@@ -153,6 +153,15 @@ int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 	return qp->device->ops.post_recv(qp, wr, bad);
 }
 
+struct ib_mr *ib_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 depth)
+{
+	struct ib_mr *mr = pd->device->ops.alloc_mr(pd, type, depth);
+
+	if (!IS_ERR(mr))
+		mr->pd = pd;
+	return mr;
+}
+
 int ib_process_cq_direct(struct ib_cq *cq, int budget)
 {
 	struct ib_wc wc;

@@ -84,11 +84,18 @@ enum {
 	IB_ACCESS_REMOTE_READ	= 1 << 2,
 };
 
+struct rdma_restrack_entry {
+	const char	*kern_name;
+};
+
+#define rdma_restrack_no_track(entry)	((void)(entry))
+
 struct ib_mr {
-	struct ib_pd	*pd;
-	u32		rkey;
-	u64		iova;
-	u64		length;
+	struct ib_pd			*pd;
+	struct rdma_restrack_entry	res;
+	u32				rkey;
+	u64				iova;
+	u64				length;
 };
 
 static inline void ib_update_fast_reg_key(struct ib_mr *mr, u8 key)
@@ -281,6 +288,11 @@ struct ib_device {
 				     struct ib_udata *udata);
 		void	(*drain_sq)(struct ib_qp *qp);
 		void	(*drain_rq)(struct ib_qp *qp);
+		struct ib_mr *(*alloc_mr)(struct ib_pd *pd, enum ib_mr_type type,
+					  u32 depth);
+		int	(*dereg_mr)(struct ib_mr *mr, struct ib_udata *udata);
+		int	(*map_mr_sg)(struct ib_mr *mr, struct scatterlist *sg,
+				     int nents, unsigned int *offset);
 		int	(*poll_cq)(struct ib_cq *cq, int num,
 				   struct ib_wc *wc);
 		int	(*req_notify_cq)(struct ib_cq *cq,
@@ -297,8 +309,9 @@ struct ib_qp {
 };
 
 struct ib_pd {
-	struct ib_device	*device;
-	u32			local_dma_lkey;
+	struct ib_device		*device;
+	struct rdma_restrack_entry	res;
+	u32				local_dma_lkey;
 };
 
 enum ib_sig_type {
@@ -335,9 +348,9 @@ struct ib_cq *ib_alloc_cq_any(struct ib_device *dev, void *context, int entries,
 			      enum ib_poll_context where);
 void ib_free_cq(struct ib_cq *cq);
 struct ib_mr *ib_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 depth);
-int ib_dereg_mr(struct ib_mr *mr);
-int ib_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int nents,
-		 unsigned int *offset, unsigned int page_size);
+#define ib_dereg_mr(mr)	((mr)->pd->device->ops.dereg_mr(mr, NULL))
+#define ib_map_mr_sg(mr, sg, nents, offset, page_size) \
+	((mr)->pd->device->ops.map_mr_sg(mr, sg, nents, offset))
 #define ib_post_send(qp, wr, bad)	((qp)->device->ops.post_send(qp, wr, bad))
 #define ib_modify_qp(qp, attr, mask)				\
 	((qp)->device->ops.modify_qp((qp)->real_qp, attr, mask, NULL))
@@ -362,10 +375,11 @@ void ib_dma_unmap_page(struct ib_device *dev, u64 addr, size_t size,
 #define ib_dma_map_single(dev, at, size, dir) \
 	ib_dma_map_page(dev, virt_to_page(at), offset_in_page(at), size, dir)
 #define ib_dma_unmap_single	ib_dma_unmap_page
-int ib_dma_map_sg(struct ib_device *dev, struct scatterlist *sg, int nents,
-		  enum dma_data_direction dir);
-void ib_dma_unmap_sg(struct ib_device *dev, struct scatterlist *sg, int nents,
-		     enum dma_data_direction dir);
+/* For devices that use the addresses of the CPU */
+#define ib_dma_map_sg(dev, sg, nents, dir) \
+	(must_not(!ib_uses_virt_dma(dev)), (void)(dir), nents)
+#define ib_dma_unmap_sg(dev, sg, nents, dir) \
+	must_not(!ib_uses_virt_dma(dev) || !(nents))
 void dma_unmap_page_attrs(struct device *dev, u64 addr, size_t size,
 			  enum dma_data_direction dir, unsigned long attrs);
 void ib_dma_sync_single_for_cpu(struct ib_device *dev, u64 addr, size_t size,
