@@ -15,11 +15,11 @@
 #define trace_svc2_decode(...)		do { } while (0)
 
 /* Number of requested send contexts */
-static unsigned int gets;
+static unsigned int tx_gets;
 
 static struct svc2_tx *fake_get(struct svc2_xprt *sp)
 {
-	gets++;
+	tx_gets++;
 	return ERR_PTR(-ENOTCONN);
 }
 
@@ -228,13 +228,13 @@ static void s46_announcement_does_not_wait(struct kunit *test)
 	ex->ex_supported.pr_sbsiz = sp->sp_send_own;
 	atomic_set(&sp->sp_xprt.xpt_nr_rqsts, 1);
 	svc2_sem_open(&sp->sp_tx_sem, 1);
-	gets = 0;
+	tx_gets = 0;
 	svc2_props_update(sp);
-	KUNIT_EXPECT_EQ(test, gets, 0);
+	KUNIT_EXPECT_EQ(test, tx_gets, 0);
 	KUNIT_EXPECT_TRUE(test, sp->sp_props_busy);
 	svc2_sem_open(&sp->sp_tx_sem, 2);
 	svc2_props_update(sp);
-	KUNIT_EXPECT_EQ(test, gets, 1);
+	KUNIT_EXPECT_EQ(test, tx_gets, 1);
 	KUNIT_EXPECT_TRUE(test, sp->sp_props_busy);
 }
 

@@ -35,16 +35,22 @@ ABSENT(rdma_set_afonly)
 ABSENT(rdma_set_min_rnr_timer)
 ABSENT(rdma_unlock_handler)
 
-/* The RPC layer, and modules */
+/* Modules, memory, and random numbers */
 ABSENT(__module_get)
+ABSENT(get_random_u32)
+ABSENT(kmemdup)
 ABSENT(module_put)
+
+/* The RPC layer */
 ABSENT(rpc_wake_up_queued_task)
+ABSENT(rpcrdma2_rqst_begin)
 ABSENT(svc_xprt_init)
 ABSENT(svc_xprt_put)
+ABSENT(svc_xprt_received)
 ABSENT(svc_xprt_set_local)
 ABSENT(svc_xprt_set_remote)
 ABSENT(svc_xprt_set_valid)
 
-/* recvfrom.c of the server */
-ABSENT(svc2_recvfrom)
-ABSENT(svc2_release_ctxt)
+/* backchannel.c of the server */
+ABSENT(svc2_check_handle)
+ABSENT(svc2_take_answer)

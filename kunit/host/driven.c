@@ -20,6 +20,3 @@ void rpcrdma2_word_show(struct seq_file *seq, const char *key, const char *text)
 {
 	seq_printf(seq, " %s=%s", key, text);
 }
-
-/* No case accepts a connection, and negotiates properties. */
-const struct rpcrdma2_props_ops svc2_props_ops;

@@ -72,6 +72,7 @@ typedef u64			__be64;
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
 #define __aligned(n)		__attribute__((aligned(n)))
 #define fallthrough		__attribute__((fallthrough))
+#define __force
 #define __read_mostly
 #define likely(x)		(x)
 #define unlikely(x)		(x)

@@ -30,7 +30,9 @@ struct rpc_wait_queue {
 
 struct rpc_xprt {
 	unsigned long		state;
+	u32			xid;
 	spinlock_t		transport_lock;
+	spinlock_t		reserve_lock;
 	struct rpc_wait_queue	pending;
 };
 
@@ -131,6 +133,7 @@ struct svc_rqst {
 
 #define svc_serv_maxpages(serv) \
 	((unsigned long)DIV_ROUND_UP((serv)->sv_max_mesg, PAGE_SIZE) + 3)
+void rpcrdma2_rqst_begin(struct svc_rqst *rqstp);
 #define rpcrdma2_rqst_call_taken(rqstp, end)	((void)0)
 #define rpcrdma2_rqst_reply_taken(rqstp, first)	((void)(first))
 #define svc_xprt_copy_addrs(rqstp, xprt)	((void)0)
@@ -142,6 +145,7 @@ struct svc_rqst {
 void svc_xprt_init(struct net *net, struct svc_xprt_class *class, struct svc_xprt *xprt,
 		   struct svc_serv *serv);
 void svc_xprt_put(struct svc_xprt *xprt);
+void svc_xprt_received(struct svc_xprt *xprt);
 void svc_xprt_set_local(struct svc_xprt *xprt, const struct sockaddr *sa, size_t len);
 void svc_xprt_set_remote(struct svc_xprt *xprt, const struct sockaddr *sa, size_t len);
 void svc_xprt_set_valid(struct svc_xprt *xprt);

@@ -246,6 +246,7 @@ struct llist_head {
 
 #define LLIST_HEAD(name)	struct llist_head name = { NULL }
 #define init_llist_head(head)	((void)((head)->first = NULL))
+#define llist_empty(head)	(!(head)->first)
 #define llist_entry		container_of
 
 static inline void llist_add(struct llist_node *node, struct llist_head *head)
@@ -551,6 +552,8 @@ void kfree(const void *memory);
 #define kmalloc(size, gfp)		kzalloc(size, gfp)
 #define struct_size(p, member, n) \
 	(sizeof(*(p)) + (n) * sizeof((p)->member[0]))
+void *kmemdup(const void *from, size_t size, gfp_t gfp);
+u32 get_random_u32(void);
 #define kvmalloc			kzalloc
 #define kvmalloc_array			kmalloc_array
 #define kvfree				kfree
@@ -645,7 +648,8 @@ void vunmap(const void *address);
 bool is_vmalloc_addr(const void *address);
 #define invalidate_kernel_vmap_range(address, size) \
 	must_not(!is_vmalloc_addr(address) || !(size))
-#define vm_unmap_ram(address, count)			vunmap(address)
+#define vm_map_ram(pages, count, node)	vmap(pages, count, VM_MAP, PAGE_KERNEL)
+#define vm_unmap_ram(address, count)	vunmap(address)
 
 /* Count an allocation (1) or a release (-1); the sum must be 0 after a case. */
 void host_account(int more);
