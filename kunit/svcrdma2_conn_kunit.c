@@ -336,6 +336,61 @@ static void s46_largest_reply(struct kunit *test)
 	}
 }
 
+/**
+ * struct queue_case - a device whose queues have few entries
+ * @desc: description
+ * @room: entries besides those for the longest chain, a batch of Sends and the drain
+ * @backward: callbacks that may be outstanding, or 0 if the connection is refused
+ * @spare: entries for single Sends
+ */
+struct queue_case {
+	const char	*desc;
+	unsigned int	room;
+	unsigned int	backward;
+	unsigned int	spare;
+};
+
+static const struct queue_case queue_cases[] = {
+	{ "room for 20 callbacks, and for 84 Sends", 124, 20, 84 },
+	{ "an entry too few", 123, 10, 84 },
+	{ "room for 10 callbacks", 20, 10, 0 },
+	{ "an entry too few for 10", 19, 5, 9 },
+	{ "room for one callback", 2, 1, 0 },
+	{ "room for none", 1, 0, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(queue, queue_cases, desc);
+
+/* If the device has too few entries, callbacks get fewer, then single Sends. */
+static void few_entries(struct kunit *test)
+{
+	const struct queue_case *c = test->param_value;
+	struct svc2_xprt *sp = on_device(test, RDMA2_BKREQSUP_INLINE, 32);
+	unsigned int pages = svc_serv_maxpages(sp->sp_xprt.xpt_server), longest, i;
+	struct ib_device_attr *attrs = &sp->sp_conn.co_id->device->attrs;
+	struct rpcrdma2_conn_size size = { };
+
+	longest = SVC2_MAX_READS + DIV_ROUND_UP(pages, SVC2_MAX_SGES) + 1;
+	sp->sp_ex.ex_supported.pr_brs = RDMA2_BKREQSUP_INLINE;
+	/* The Send Queue and its CQ have one limit each. */
+	for (i = 0; i < 2; i++) {
+		attrs->max_qp_wr = longest + SVC2_SIGNAL_BATCH + 1 + c->room + 100 * i;
+		attrs->max_cqe = longest + SVC2_SIGNAL_BATCH + 1 + c->room + 100 * !i;
+		sp->sp_credits = 64;
+		sp->sp_backward_max = 20;
+		KUNIT_ASSERT_EQ(test, svc2_conn_size_sq(sp, &size), c->backward ? 0 : -EINVAL);
+		if (!c->backward)
+			continue;
+		KUNIT_EXPECT_EQ(test, sp->sp_backward_max, c->backward);
+		KUNIT_EXPECT_EQ(test, size.sends, longest + SVC2_SIGNAL_BATCH + 1 + c->room);
+		KUNIT_EXPECT_EQ(test, sp->sp_sq_depth, size.sends - 1);
+		KUNIT_EXPECT_EQ(test, sp->sp_sq_longest, longest + c->room - 2 * c->backward);
+		KUNIT_EXPECT_EQ(test, sp->sp_sq_spare, c->spare);
+		KUNIT_EXPECT_EQ(test, sp->sp_sq_spare_all, c->spare == 84);
+		KUNIT_EXPECT_EQ(test, sp->sp_conn.co_sq.sq_entries, sp->sp_sq_depth);
+	}
+}
+
 /* C-036, C-037: only callbacks with chunks take entries for regions. */
 static void c037_entries(struct kunit *test)
 {
@@ -406,6 +461,7 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE_PARAM(refusals, refusal_gen_params),
 	KUNIT_CASE(send_queue),
 	KUNIT_CASE(s46_largest_reply),
+	KUNIT_CASE_PARAM(few_entries, queue_gen_params),
 	KUNIT_CASE(c037_entries),
 	KUNIT_CASE(c037_regions),
 	KUNIT_CASE(c037_depth),
