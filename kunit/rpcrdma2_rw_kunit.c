@@ -163,13 +163,12 @@ static unsigned int parts_of_listing(struct kunit *test, struct fake *f, u32 fir
 	struct rpcrdma2_hdr *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
 	unsigned int count;
 	struct rpcrdma2_rw rw;
-	void *page;
+	struct page *page = alloc_page(GFP_KERNEL);
 
-	page = (void *)get_zeroed_page(GFP_KERNEL);
 	KUNIT_ASSERT_TRUE(test, h && page);
 	/* the tail lies behind the head */
-	res.head[0] = (struct kvec){ page, 124 };
-	res.tail[0] = (struct kvec){ page + 124, 40 };
+	res.head[0] = (struct kvec){ page_address(page), 124 };
+	res.tail[0] = (struct kvec){ page_address(page) + 124, 40 };
 	h->h_reply.ck_nsegs = 2;
 	h->h_segs[0] = (struct rpcrdma2_segment){ 0x11, first, 0 };
 	h->h_segs[1] = (struct rpcrdma2_segment){ 0x22, SZ_1M * 16, 0 };
@@ -182,7 +181,7 @@ static unsigned int parts_of_listing(struct kunit *test, struct fake *f, u32 fir
 	if (f->co.co_rw_mrs)
 		KUNIT_EXPECT_EQ(test, rpcrdma2_rw_mrs(&f->co, &rw), count);
 	rpcrdma2_rw_free(&f->co, &rw);
-	free_page((unsigned long)page);
+	put_page(page);
 	return count;
 }
 

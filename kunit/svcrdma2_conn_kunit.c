@@ -293,7 +293,7 @@ static void send_queue(struct kunit *test)
 		{ 32, 255, 255 }, { 16, 255, 255 }, { 13, 511, 255 }, { 6, 1023, 255 },
 		{ 4, 1023, 255 }, { 1, 4095, 511 },
 	};
-	unsigned int i, column = 1 + (PAGE_SIZE > SVC2_TX_BUFSIZE);
+	unsigned int i, column = 1 + (PAGE_SIZE == 65536);
 	struct sizes sz;
 
 	for (i = 0; i < ARRAY_SIZE(sends); i++) {
@@ -378,7 +378,7 @@ static void few_entries(struct kunit *test)
 		attrs->max_cqe = longest + SVC2_SIGNAL_BATCH + 1 + c->room + 100 * !i;
 		sp->sp_credits = 64;
 		sp->sp_backward_max = 20;
-		KUNIT_ASSERT_EQ(test, svc2_conn_size_sq(sp, &size), c->backward ? 0 : -EINVAL);
+		KUNIT_ASSERT_EQ(test, svc2_conn_size_sq(sp, &size), c->backward ? 0 : -EOPNOTSUPP);
 		if (!c->backward)
 			continue;
 		KUNIT_EXPECT_EQ(test, sp->sp_backward_max, c->backward);
@@ -424,15 +424,15 @@ static const struct refusal_case {
 	int		sge_rd;		/* gather entries of an RDMA Read */
 	const char	*why;
 } refusal_cases[] = {
-	{ "Receive Queue", RDMA_CORE_PORT_IBA_ROCE, 16, 16, 1, 32,
+	{ "Receive Queue", RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP, 16, 16, 1, 32,
 	  "the device has too small queues; use another device" },
-	{ "Send Queue", RDMA_CORE_PORT_IBA_ROCE, 16, 16, 100, 32,
+	{ "Send Queue", RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP, 16, 16, 100, 32,
 	  "the device has too small queues; use another device" },
-	{ "no RDMA Reads by the device", RDMA_CORE_PORT_IBA_ROCE, 0, 16, 4096, 32,
+	{ "no RDMA Reads by the device", RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP, 0, 16, 4096, 32,
 	  "the device initiates no RDMA Reads; use another device" },
-	{ "no gather entries for RDMA Reads", RDMA_CORE_PORT_IBA_ROCE, 16, 16,
+	{ "no gather entries for RDMA Reads", RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP, 16, 16,
 	  4096, 0, "the device initiates no RDMA Reads; use another device" },
-	{ "no RDMA Reads from the client", RDMA_CORE_PORT_IBA_ROCE, 16, 0, 4096, 32,
+	{ "no RDMA Reads from the client", RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP, 16, 0, 4096, 32,
 	  "the client allows no RDMA Reads; use another device there" },
 	{ "another protocol", RDMA_CORE_PORT_RAW_PACKET, 16, 16, 4096, 32,
 	  "the device has neither InfiniBand, RoCE nor iWARP; use another device" },

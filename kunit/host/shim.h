@@ -50,6 +50,7 @@ typedef u64			__be64;
 #define EPROTO			71
 #define EMSGSIZE		90
 #define EPROTONOSUPPORT		93
+#define EOPNOTSUPP		95
 #define EAFNOSUPPORT		97
 #define ENETUNREACH		101
 #define ECONNRESET		104

@@ -15,7 +15,8 @@ unsigned long jiffies = -5UL * HZ;
 unsigned int host_locks;
 unsigned int host_traced;
 struct task_struct host_task;
-wait_queue_head_t host_variables;
+wait_queue_head_t host_variable_wait;
+const void *host_variable;
 struct workqueue_struct *const system_percpu_wq;
 
 static LIST_HEAD(works);

@@ -464,11 +464,19 @@ long host_sleep(wait_queue_head_t *wq, long timeout);
 			_left = host_sleep(&(wq), _left);		\
 		_left ?: !!(cond);					\
 	})
-/* <linux/wait_bit.h>: one queue for all variables */
-extern wait_queue_head_t host_variables;
-#define wake_up_var(var)	((void)(var), wake_up_all(&host_variables))
-#define wait_var_event_timeout(var, cond, timeout) \
-	wait_event_timeout(host_variables, cond, timeout)
+/* <linux/wait_bit.h>: one variable has a task that waits */
+extern wait_queue_head_t host_variable_wait;
+extern const void *host_variable;
+#define wake_up_var(var)						\
+	do {								\
+		if ((const void *)(var) == host_variable)		\
+			wake_up_all(&host_variable_wait);		\
+	} while (0)
+#define wait_var_event_timeout(var, cond, timeout)			\
+	({								\
+		host_variable = (var);					\
+		wait_event_timeout(host_variable_wait, cond, timeout);	\
+	})
 #define schedule_timeout_uninterruptible(time)	host_sleep(NULL, time)
 #define msleep(ms)		((void)host_sleep(NULL, (ms) * HZ / 1000))
 
