@@ -261,7 +261,7 @@ static void walks_in_steps(struct kunit *test)
 static void joined_pieces(struct kunit *test)
 {
 	static const struct walk_case wc = {
-		.head = { 0, 100 }, .pages = { 8, 4 * P }, .tail = { 0, 40 },
+		.head = { P - 100, 100 }, .pages = { 8, 4 * P }, .tail = { 0, 40 },
 	};
 	static const struct rpcrdma2_range all = { 0, 4 * P + 140 };
 	struct message *m = make_message(test, &wc);

@@ -426,12 +426,12 @@ static const struct refusal_case {
 } refusal_cases[] = {
 	{ "Receive Queue", RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP, 16, 16, 1, 32,
 	  "the device has too small queues; use another device" },
-	{ "Send Queue", RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP, 16, 16, 100, 32,
+	{ "Send Queue", RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP, 16, 16, 60, 32,
 	  "the device has too small queues; use another device" },
 	{ "no RDMA Reads by the device", RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP, 0, 16, 4096, 32,
 	  "the device initiates no RDMA Reads; use another device" },
-	{ "no gather entries for RDMA Reads", RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP, 16, 16,
-	  4096, 0, "the device initiates no RDMA Reads; use another device" },
+	{ "no regions for RDMA Reads", RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP, 16, 16,
+	  4096, 0, "the device has no memory regions for RDMA Reads; use another device" },
 	{ "no RDMA Reads from the client", RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP, 16, 0, 4096, 32,
 	  "the client allows no RDMA Reads; use another device there" },
 	{ "another protocol", RDMA_CORE_PORT_RAW_PACKET, 16, 16, 4096, 32,
@@ -454,6 +454,8 @@ static void refusals(struct kunit *test)
 	sp->sp_ord = c->ord;
 	KUNIT_ASSERT_EQ(test, svc2_conn_check(sp) ?: svc2_conn_size_queues(sp, &size),
 			-EOPNOTSUPP);
+	if (c->entries == 1)	/* even if the Send Queue had room */
+		KUNIT_EXPECT_EQ(test, svc2_conn_size_receives(sp), -EOPNOTSUPP);
 	KUNIT_EXPECT_STREQ(test, sp->sp_refusal, c->why);
 }
 

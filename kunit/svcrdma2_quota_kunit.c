@@ -178,10 +178,10 @@ static void c003_largest_send(struct kunit *test)
 	KUNIT_EXPECT_GE(test, sges, SVC2_TX_BUF_PARTS);
 	if (PAGE_SIZE == 4096)
 		KUNIT_EXPECT_EQ(test, sges, 19);
-	/* header, rest of the head, two pages, and the tail; or the buffer alone */
 	/* C-093: a rest that is too long to be copied, around all Write chunks */
 	KUNIT_EXPECT_LE(test, gathered(SVC2_PULLUP_MAX + HDR + 1, 128, PAGE_SIZE - 1) +
 			      RPCRDMA2_MAX_WRITE_CHUNKS, sges);
+	/* header, rest of the head, two pages, and the tail; or the buffer alone */
 	if (PAGE_SIZE == 65536) {
 		KUNIT_EXPECT_EQ(test, svc2_send_able(5), 65536);
 		KUNIT_EXPECT_EQ(test, svc2_send_able(4), 4096);

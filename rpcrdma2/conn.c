@@ -73,7 +73,7 @@ static void rpcrdma2_conn_size_writes(struct rpcrdma2_conn *co)
 	qp->max_write_sge = min_t(u32, qp->max_write_sge, RPCRDMA2_WRITE_PAGES);
 	/*
 	 * iWARP's RDMA Reads need regions; otherwise force_mr is set. On iWARP
-	 * it cannot be noticed.
+	 * it changes no figure that this end sees.
 	 */
 	if (co->co_rw_mrs &&
 	    !rdma_protocol_iwarp(rpcrdma2_conn_device(co),

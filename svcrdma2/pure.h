@@ -512,8 +512,9 @@ enum {
 /*
  * Gather entries of a Send; a device permits @width. The rest of a Reply with
  * Write chunks has a piece before each of them and one behind the last. When it
- * is just too long to be copied, 4 KiB pages leave entries enough for these
- * pieces; larger pages do not.
+ * is just too long to be copied, the entries for 4 KiB pages suffice for these
+ * pieces; larger pages need more. With fewer entries, or a longer rest, such a
+ * Reply needs a Reply chunk (C-093).
  */
 static inline u32 svc2_send_sges(u32 width)
 {

@@ -352,7 +352,6 @@ static int svc2_conn_refuse(struct svc2_xprt *sp, const char *why)
 	return -EOPNOTSUPP;
 }
 
-#define NO_READS	"the device initiates no RDMA Reads; use another device"
 #define SMALL_QUEUES	"the device has too small queues; use another device"
 
 /* A WRITE needs RDMA Reads: by this end's device, and allowed by the client's. */
@@ -365,7 +364,8 @@ static int svc2_conn_check(struct svc2_xprt *sp)
 		return svc2_conn_refuse(sp,
 				"the device has neither InfiniBand, RoCE nor iWARP; use another device");
 	if (!dev->attrs.max_qp_init_rd_atom)
-		return svc2_conn_refuse(sp, NO_READS);
+		return svc2_conn_refuse(sp,
+				"the device initiates no RDMA Reads; use another device");
 	if (!sp->sp_ord)
 		return svc2_conn_refuse(sp,
 				"the client allows no RDMA Reads; use another device there");
@@ -412,7 +412,8 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 	per_call = rpcrdma2_rw_size(&sp->sp_conn, pages, SVC2_MAX_READS, size,
 				    &longest);
 	if (!per_call)
-		return svc2_conn_refuse(sp, NO_READS);
+		return svc2_conn_refuse(sp,
+				"the device has no memory regions for RDMA Reads; use another device");
 	batch = clamp(sp->sp_credits / 4, 1U, (unsigned int)SVC2_SIGNAL_BATCH);
 	/* one entry is for the drain */
 	longest += batch + 1;
@@ -562,7 +563,7 @@ static int svc2_conn_setup(struct svc2_xprt *sp)
 	ret = rpcrdma2_conn_create(&sp->sp_conn, &size, svc2_qp_event);
 	if (ret == -EOPNOTSUPP)
 		return svc2_conn_refuse(sp,
-				"the device has no reliable connections; use another device");
+				"the device lacks reliable connections or memory regions; use another device");
 	if (ret)
 		return ret;
 

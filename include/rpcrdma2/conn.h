@@ -647,8 +647,8 @@ struct rpcrdma2_conn_ops {
  * @co_recv_polled: the owner polls @co_recv_cq
  * @co_recv_work: polls @co_recv_cq when the owner no longer does
  * @co_recv_pages: pages of the largest Receive, by rpcrdma2_recv_begin()
- * @co_rw_mrs: memory regions that rdma_rw keeps, for RDMA Reads by design, 0 if
- *	the device does not need them
+ * @co_rw_mrs: memory regions that rdma_rw keeps, which the server counts for
+ *	RDMA Reads; 0 if the device does not need them
  * @co_rw_pages: most pages of one RDMA Read, 0 for no limit
  * @co_write_pages: most pages of a region that an RDMA Write reads, 0 if the
  *	device needs none for it
@@ -689,8 +689,9 @@ struct rpcrdma2_conn_size {
  * Most pages of an RDMA Write. Over soft-RoCE, which leaves at most 128 packets
  * without an acknowledgment, a READ of 1 MiB takes a round trip less with 16 or
  * 32 pages of 4 KiB than with 19 (measured). It is not a number of bytes: with
- * pages of 64 KiB, 64 KiB would be one page, and a Reply of 1 MiB in 64 segments
- * could take 111 entries of the server's Send Queue, whose longest chain has 82.
+ * pages of 64 KiB, 64 KiB would be one page, and a Reply of 1 MiB in nine chunks
+ * of 64 segments in all could take 111 entries of the server's Send Queue, whose
+ * longest chain has 82 if an RDMA Write gathers 19 pages.
  */
 #define RPCRDMA2_WRITE_PAGES	16
 

@@ -69,7 +69,7 @@ ask_server()
 }
 
 # restart_server: the server's kernel restarts as it is: its processes get no signal, its clients
-# no message, and no file system is unmounted
+# no message, and no file system is unmounted. A guest under QEMU would end instead.
 restart_server()
 {
 	local n

@@ -109,7 +109,7 @@ class Server:
         self.endpoint = endpoint = self.request(patience, receives=receives, **options)
         data = private.encode() if isinstance(private, PrivateData) else private
         endpoint.accept(data, retries)
-        self.largest = 4096
+        self.largest = self.peer = 4096
         return self
 
     def come_again(self):
