@@ -520,7 +520,10 @@ struct svc2_xprt {
 	/* advertised, in bytes; Receives may be larger */
 	u32			sp_recv_size;
 	u32			sp_recv_requested; /* by the peer, or 0 */
-	/* concurrent RDMA Reads that the peer allows, and those it requests */
+	/*
+	 * concurrent RDMA Reads that the peer allows, after the accept also
+	 * within the limit of the device; and those that the peer requests
+	 */
 	u8			sp_ord;
 	u8			sp_ird;
 	/* limit of the grant; the queues have room for it */

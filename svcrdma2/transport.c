@@ -532,6 +532,7 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
 	rpcrdma2_cm_encode(&private, &limits);	/* for version 1 (S28) */
 	/* a peer that found no Receive retries soon, not after 0.6 s */
 	rdma_set_min_rnr_timer(sp->sp_conn.co_id, IB_RNR_TIMER_000_64);
+	sp->sp_ord = param.initiator_depth;
 
 	rdma_lock_handler(sp->sp_conn.co_id);
 	/* before an event that cancels it */

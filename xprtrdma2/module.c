@@ -127,6 +127,15 @@ static void xprt2_view_connection(struct seq_file *seq,
 	rpcrdma2_peer_show(seq, &ep->ep_ex.ex_peer);
 }
 
+/* Print the limits of the connection, which its device may lower. */
+static void xprt2_view_limits(struct seq_file *seq, const struct xprt2_ep *ep)
+{
+	const struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
+
+	seq_printf(seq, " slots=%u regions_max=%u region_pages=%u",
+		   ep->ep_max_reqs, rg->rg_max, rg->rg_depth);
+}
+
 static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 {
 	const struct xprt2_stats *st = &xp->xp_stats;
@@ -156,8 +165,10 @@ static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 	rpcrdma2_end_show(seq, &xp->xp_end);
 	rpcrdma2_error_show(seq, READ_ONCE(xp->xp_error),
 			    READ_ONCE(xp->xp_error_at));
-	if (ep)
+	if (ep) {
 		rpcrdma2_vectors_show(seq, &ep->ep_conn);
+		xprt2_view_limits(seq, ep);
+	}
 	seq_putc(seq, '\n');
 }
 

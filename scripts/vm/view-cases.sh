@@ -142,10 +142,10 @@ view_of_mount()
 	mount_nfs rdma2 4.2 /mnt || { fail "mount"; return; }
 	is "the client's line" $client_view "peer=$addr4:$port" state=up \
 		device=rxe0 version=2 why=CONNPROP netid=rdma2 connects=1 \
-		brs=INLINE error= errors=
+		brs=INLINE error= errors= slots=64 regions_max=192 region_pages=258
 	is "the server's line" $server_view "state=up" device=rxe0 version=2 \
 		"local=$addr4:$port" brs=INLINE used=0 read_chunks=0 \
-		write_chunks=0 errors=
+		write_chunks=0 errors= reads_max=128 read_pages=0 read_regions=0
 	dd if=/dev/zero of=/mnt/chunks bs=1M count=1 conv=fsync 2>/dev/null
 	dd if=/mnt/chunks of=/dev/null bs=1M iflag=direct 2>/dev/null
 	is "chunks: the server's line" $server_view "state=up" read_chunks=1 \
