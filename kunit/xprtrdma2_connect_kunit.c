@@ -184,6 +184,10 @@ static void least_device(struct kunit *test)
 		at->max_qp_wr--;
 		KUNIT_EXPECT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), -EOPNOTSUPP);
 		at->max_qp_wr++;
+		at->max_cqe = least[i].wrs - 1;
+		KUNIT_EXPECT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), -EOPNOTSUPP);
+		at->max_cqe = least[i].wrs;
+		KUNIT_EXPECT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
 		at->max_mr--;
 		KUNIT_EXPECT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), -EOPNOTSUPP);
 	}

@@ -75,7 +75,7 @@ works()
 	check "$name: device" device_of "$1" || return
 	# ib_mad has queues of its own.
 	echo >/sys/kernel/tracing/trace
-	check "$name: mount" mount_nfs rdma2 4.2 /mnt retry=0 ||
+	check "$name: mount" timeout -s KILL 60 bash -c "mount_nfs rdma2 4.2 /mnt retry=0" ||
 		{ gone; return; }
 	counted check "$name: READ and WRITE of 1 MiB and of a few bytes, READDIR" \
 		timeout -s KILL 60 bash -c moves
@@ -145,8 +145,8 @@ group_devices()
 	nfs_up rdma2 || { fail "server"; return; }
 	device_down
 	long_directory
-	export name export_dir
-	export -f moves lists_long
+	export name export_dir addr4 port
+	export -f moves lists_long mount_nfs complain
 	check "other limits are refused" refuses_limits
 	echo 1 | tee /sys/kernel/tracing/events/rdma_core/{cq,mr}_alloc/enable >/dev/null
 	while IFS='|' read -r name limits client server; do
