@@ -6,6 +6,7 @@
 
 devices=$(dirname "${BASH_SOURCE[0]}")/devices
 rxe_limits=/sys/module/rdma_rxe/parameters/limits
+force_mr=/sys/module/ib_core/parameters/force_mr
 
 # device_of LIMITS: comes up with these
 device_of()
@@ -69,7 +70,7 @@ gone()
 # works LIMITS CLIENT SERVER: with these words in the views
 works()
 {
-	local words
+	local words regions
 
 	dmesg -C
 	check "$name: device" device_of "$1" || return
@@ -86,12 +87,13 @@ works()
 		version=2 "${words[@]}"
 	read -ra words <<<"$3"
 	is "$name: the server's view" "$server_view" "state=up" version=2 "${words[@]}"
+	regions=$(value "$server_view" state=up read_regions)
 	cp /sys/kernel/tracing/trace /tmp/taken
 	costs
 	[ -n "$(taken client mr_alloc max_num_sg)" ] &&
-		[ -z "$(taken server mr_alloc max_num_sg)" ] &&
-		ok "$name: the server has no region, which no RDMA Read needs" ||
-		fail "$name: regions of the client: $(taken client mr_alloc max_num_sg | wc -l), of the server: $(taken server mr_alloc max_num_sg | wc -l)"
+		[ "$(taken server mr_alloc max_num_sg | wc -l)" = "$regions" ] &&
+		ok "$name: the server has the regions of its view for RDMA Reads, $regions" ||
+		fail "$name: regions of the client: $(taken client mr_alloc max_num_sg | wc -l), of the server: $(taken server mr_alloc max_num_sg | wc -l), not $regions"
 	gone
 }
 
@@ -119,6 +121,16 @@ refused()
 		fail "$name: no '$2' in $({ cat /tmp/said; dmesg; } | tail -n 3 | tr '\n' '|')"
 	fi
 	gone
+}
+
+# force_regions LIMITS: the RDMA core has regions for the RDMA Reads of a device that needs them
+force_regions()
+{
+	if [[ " $1 " == *" iwarp_reads "* ]]; then
+		echo Y >$force_mr
+	else
+		echo N >$force_mr
+	fi
 }
 
 # refuses_limits: of other names or values soft-RoCE makes no device
@@ -154,6 +166,7 @@ group_devices()
 		[ -n "$name" ] && [ "$name" != '#' ] || continue
 		[[ " ${CASES:-$name} " == *" $name "* ]] || continue
 		: $((rows += 1))
+		force_regions "$limits" || fail "$name: no $force_mr"
 		case $client in
 		*refused:*)	refused "$limits" "${client#*refused: }" ;;
 		*)		works "$limits" "$client" "$server" ;;
@@ -161,6 +174,7 @@ group_devices()
 	done <"$devices"
 	[ "$rows" -gt 0 ] || fail "the table has no row ${CASES:-}"
 	echo >$rxe_limits
+	force_regions ''
 	check "default limits again" device_up
 }
 
