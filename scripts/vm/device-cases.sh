@@ -97,6 +97,30 @@ works()
 	gone
 }
 
+# serves LIMITS SERVER: a server without a client beside it, with these words in its view. The
+# device refuses each Send With Invalidate.
+serves()
+{
+	local held=() words n
+
+	check "$name: the client is not loaded" await eval 'rmmod xprtrdma2 2>/dev/null'
+	check "$name: device" device_of "$1"
+	hold "$addr4"
+	check "$name: a connection" await grep -q state=up "$server_view"
+	read -ra words <<<"$2"
+	is "$name: the server's view" "$server_view" state=up "${words[@]}"
+	let_go
+	tester "" --export "$export_dir" "$addr4" "$port" connection.private_data_of_version_two \
+		invalidation.none_without_a_handle chunks.call_in_memory chunks.read_chunk |
+		sed -u "s/^\(ok\|FAIL\) /&$name: /"
+	[ "${PIPESTATUS[0]}" -eq 0 ] || failed=1
+	n=$(tester "" "$addr4" "$port" C-075 |
+		grep -c 'not applicable: the server does not use Send With Invalidate$')
+	check "C-007 $name: plain Sends for $n nominated handles" [ "$n" -ge 4 ]
+	gone
+	modprobe xprtrdma2
+}
+
 # refused LIMITS TEXT: the mount ends by itself with an error that depends on the end that
 # refuses, and the log has the text
 refused()
@@ -155,6 +179,7 @@ group_devices()
 	local name limits client server rows=0
 
 	nfs_up rdma2 || { fail "server"; return; }
+	modprobe -qa ib_uverbs rdma_ucm
 	device_down
 	long_directory
 	export name export_dir addr4 port
@@ -169,6 +194,7 @@ group_devices()
 		force_regions "$limits" || fail "$name: no $force_mr"
 		case $client in
 		*refused:*)	refused "$limits" "${client#*refused: }" ;;
+		*server-only*)	serves "$limits" "$server" ;;
 		*)		works "$limits" "$client" "$server" ;;
 		esac
 	done <"$devices"
