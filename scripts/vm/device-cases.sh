@@ -43,12 +43,20 @@ taken()
 	}' /tmp/taken
 }
 
-# costs: entries of the Send Queue, which its CQ has as well, and of the Receive Queue;
-# and regions, by their size in pages
+# queue_memory: prints the KiB of all queues of soft-RoCE
+queue_memory()
+{
+	awk -v FS='pages=' '/ rxe_queue_init\+/ { pages += $2 } END { print 4 * pages }' \
+		/proc/vmallocinfo
+}
+
+# costs IDLE: entries of the Send Queue, which its CQ has as well, and of the Receive Queue;
+# and regions, by their size in pages. The memory of the queues is what came to the KiB IDLE.
 costs()
 {
 	local end queues regions
 
+	echo "# $name: the queues of both ends have $(($(queue_memory) - $1)) KiB"
 	for end in client server; do
 		mapfile -t queues < <(taken $end cq_alloc nr_cqe)
 		[ ${#queues[@]} -ge 2 ] ||
@@ -70,12 +78,13 @@ gone()
 # works LIMITS CLIENT SERVER: with these words in the views
 works()
 {
-	local words regions
+	local words regions idle
 
 	dmesg -C
 	check "$name: device" device_of "$1" || return
 	# ib_mad has queues of its own.
 	echo >/sys/kernel/tracing/trace
+	idle=$(queue_memory)
 	check "$name: mount" timeout -s KILL 60 bash -c "mount_nfs rdma2 4.2 /mnt retry=0" ||
 		{ gone; return; }
 	counted check "$name: READ and WRITE of 1 MiB and of a few bytes, READDIR" \
@@ -89,7 +98,7 @@ works()
 	is "$name: the server's view" "$server_view" "state=up" version=2 "${words[@]}"
 	regions=$(value "$server_view" state=up read_regions)
 	cp /sys/kernel/tracing/trace /tmp/taken
-	costs
+	costs "$idle"
 	[ -n "$(taken client mr_alloc max_num_sg)" ] &&
 		[ "$(taken server mr_alloc max_num_sg | wc -l)" = "$regions" ] &&
 		ok "$name: the server has the regions of its view for RDMA Reads, $regions" ||
