@@ -285,17 +285,17 @@ def lock_free():
 
 def endure():
     """A reader or writer that continues when its RPCs are ended"""
-    writes, fd = own.number & 1, None
-    name = file('out') if writes else f'{mnt}/data'
+    writes = own.number & 1
+    fd = os.open(file('out') if writes else f'{mnt}/data', os.O_RDWR | os.O_DIRECT)
+    own.shared[INSIDE] = 1
     while not shared[OVER]:
         at = somewhere()
         buffer[:] = data[at:at + MIB] if writes else bytes(MIB)
         try:
-            fd = fd or os.open(name, os.O_RDWR | os.O_DIRECT)
             n = os.pwrite(fd, buffer, at) if writes else os.preadv(fd, [buffer], at)
         except OSError as error:
             must(error.errno in WAS_ENDED, error)
-            own.shared[ENDED] += fd is not None
+            own.shared[ENDED] += 1
             continue
         must(n == MIB, n)       # an RPC has all bytes, or it was ended
         # all_whole() compares what the WRITEs have written.
@@ -307,15 +307,25 @@ def total(which, kind=slice(None)):
     return sum(slot.shared[which] for slot in slots[kind])
 
 
+def one_has_ended():
+    return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+
+
 def end_rpcs(seconds):
-    """Takes this time at least; on a slow machine no RPC may have ended by then."""
-    kinds, forced, stop = (slice(0, None, 2), slice(1, None, 2)), 0, now() + seconds
+    """
+    Takes this time at least; on a slow machine no RPC may have ended by then.
+
+    The files are open before, because a slow machine would end each OPEN, too.
+    """
+    kinds, forced = (slice(0, None, 2), slice(1, None, 2)), 0
     for slot in slots:
         slot.op = 'WRITE' if slot.number & 1 else 'READ'
         slot.begin(slot.number, endure)
+    while total(INSIDE) < SLOTS and not one_has_ended():
+        time.sleep(0.01)
+    stop = now() + seconds
     while now() < stop or (any(total(ENDED, kind) <= ENOUGH for kind in kinds) and
-                           now() < stop + FORCE_PATIENCE and
-                           not os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)):
+                           now() < stop + FORCE_PATIENCE and not one_has_ended()):
         # New RPCs have to begin, so that the next umount ends some of them.
         rounds, latest = total(DONE) + total(ENDED) + SLOTS, now() + 1
         time.sleep(random.uniform(0, 0.06))
