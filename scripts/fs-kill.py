@@ -321,7 +321,8 @@ def end_rpcs(seconds):
     for slot in slots:
         slot.op = 'WRITE' if slot.number & 1 else 'READ'
         slot.begin(slot.number, endure)
-    while total(INSIDE) < SLOTS and not one_has_ended():
+    stop = now() + FORCE_PATIENCE
+    while total(INSIDE) < SLOTS and now() < stop and not one_has_ended():
         time.sleep(0.01)
     stop = now() + seconds
     while now() < stop or (any(total(ENDED, kind) <= ENOUGH for kind in kinds) and

@@ -101,7 +101,8 @@ detected()
 	fi
 	! TIMEOUT=$limit "$top/scripts/nfs-test.sh" --built "$kernel" "$1" >"$log" 2>&1 || return 1
 	# A guest that ran has printed a case; simulated time ends one that hangs.
-	grep -q 'no end after\|has not ended within a day' "$log" || grep '^\(ok\|FAIL\) ' "$log" | grep -qv 'the guest ended with' ||
+	grep -q 'no end after\|has not ended within a day' "$log" ||
+		grep '^\(ok\|FAIL\) ' "$log" | grep -qv 'the guest ended with' ||
 		{ cat "$log"; exit 2; }
 }
 

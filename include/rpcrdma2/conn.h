@@ -649,7 +649,7 @@ struct rpcrdma2_conn_ops {
  * @co_recv_pages: pages of the largest Receive, by rpcrdma2_recv_begin()
  * @co_rw_mrs: memory regions that rdma_rw keeps, which the server counts for
  *	RDMA Reads; 0 if the device does not need them
- * @co_rw_pages: most pages of one RDMA Read, 0 for no limit
+ * @co_rw_pages: most pages that rdma_rw gets at once to read into, 0 for no limit
  * @co_write_pages: most pages of a region that an RDMA Write reads, 0 if the
  *	device needs none for it
  * @co_sq: the Send Queue
