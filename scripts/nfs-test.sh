@@ -58,7 +58,7 @@ if [ $# -eq 0 ]; then
 	uml-smp)	set -- files conformance hostile "${bad_peers[@]}" storms properties \
 			"${ends[@]}" disconnect soak-losses kill "${callbacks[@]}" backward \
 			backward-rpc-overdue sizes changes size-storm grants resize shortage \
-			nconnect inuse bounds-payload names ;;
+			nconnect inuse bounds-payload names siw ;;
 	kcsan)		set -- files nconnect callbacks-4.1 callbacks-rdma2 backward-rpc kill \
 			restart disconnect unplug grants sizes conformance callbacks-rdma2-cut \
 			backward-rpc-cut storms ;;
