@@ -139,7 +139,7 @@ bounds)
 	rows=$(grep "^${2:-[a-z]}" <<<"$bounds") || die "no changes for group $2"
 	;;
 wakeups)
-	kernel=uml-debug
+	kernel=uml
 	rows=$(grep -F "kunit	${2:-}" <<<"$wakeups") || die "no changes in $2"
 	;;
 '')	worst=0
