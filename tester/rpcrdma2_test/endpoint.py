@@ -3,6 +3,7 @@
 
 import ctypes
 import dataclasses
+import errno
 import os
 import pathlib
 import struct
@@ -114,7 +115,10 @@ lib = Library()
 
 def failed(what, code=None):
     code = ctypes.get_errno() if code is None else -code
-    return OSError(code, f'{what}: {os.strerror(code)}')
+    why = os.strerror(code)
+    if code == errno.ENODEV:
+        why = 'no RDMA device leads to this address; "rdma link" lists the devices'
+    return OSError(code, f'{what}: {why}')
 
 
 class Region:

@@ -233,6 +233,11 @@ def surveyed(target):
     return target
 
 
+def text(reason):
+    """Returns the text of an error, without the number of one of the system."""
+    return getattr(reason, 'strerror', None) or str(reason)
+
+
 def fuzz(parser, options, host, port):
     options.tap = options.form is report.Tap
     trigger = Trigger(host, port, options.trigger, options.backend or host)
@@ -253,7 +258,7 @@ def fuzz(parser, options, host, port):
             options.messages, options.connections, options.jobs, options.rate,
             options.check), options)
     except (OSError, Lost, rpc.RpcError, registry.Failure) as reason:
-        print(f'rpcrdma2-test: {host} port {port}: {reason}', file=sys.stderr)
+        print(f'rpcrdma2-test: {host} port {port}: {text(reason)}', file=sys.stderr)
         return 2
 
 
@@ -265,7 +270,10 @@ def main():
     waits.FACTOR = options.wait
     cases = registry.load()
     if options.list:
-        list_cases(registry.chosen(cases, options.words))
+        cases = registry.chosen(cases, options.words)
+        if not cases:
+            parser.error(f'no case is called {" or ".join(options.words)}')
+        list_cases(cases)
         return 0
     if options.settings:
         print_settings()
@@ -307,5 +315,5 @@ def main():
             results = play_client(cases, target, options.form(), options)
         return verdict(results, options.require)
     except (OSError, Lost, rpc.RpcError, registry.Failure) as reason:
-        print(f'rpcrdma2-test: {host} port {port}: {reason}', file=sys.stderr)
+        print(f'rpcrdma2-test: {host} port {port}: {text(reason)}', file=sys.stderr)
         return 2

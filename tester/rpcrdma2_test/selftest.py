@@ -8,6 +8,7 @@ need no peer are tested too, and how a run ends.
 """
 
 import contextlib
+import errno
 import io
 import math
 import os
@@ -24,7 +25,7 @@ import unittest.mock
 
 from . import canary, client, registry, report, rpc, settings, visitor, wire
 from .client import Answer, Client, Target
-from .endpoint import PrivateData, lib
+from .endpoint import PrivateData, failed, lib
 from .fuzz import minimise, mutate
 from .wire import Error, Option, Prop, Properties, Rpc, Segment, u32
 
@@ -216,6 +217,9 @@ def reasons():
         got = main_module().run(registry.Case('a.b', (), '', skips, 'client', 2, ()), talk)
         if got.status != status:
             yield f'not applicable because of {why!r}: {got.status}'
+    got = main_module().text(failed('endpoint', -errno.ENODEV))
+    if 'no RDMA device' not in got or 'Errno' in got:
+        yield f'the error without a device: {got}'
 
 
 def restored():
@@ -306,6 +310,7 @@ def wrong_words():
             (['h', 'nfs'], None, 'not nfs'), (['h', '0'], None, 'not 0'),
             (['h', '65536'], None, 'not 65536'), (['h', '-1'], None, 'not -1'),
             (['--fuzz', '--export', '/x', 'h', '99999'], None, 'not 99999'),
+            (['--list', 'nosuch'], None, 'no case is called nosuch'),
             ([*server, '65535', 'client_codes'], None, 'ports from PORT on'),
             ([*server, '20049', 'client_codes'], '/none/lib.so', '/none/lib.so: '),
             (['h', '20049'], '/none/lib.so', '/none/lib.so: '),
