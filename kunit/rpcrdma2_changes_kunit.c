@@ -602,6 +602,8 @@ static void interval_starts_at_completion(struct kunit *test)
 		rpcrdma2_exchange_send_done(&ex, i, NOW + 7 * HZ);
 		rpcrdma2_exchange_received(&ex, NOW + 6 * HZ);
 		KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
+		rpcrdma2_exchange_received(&ex, NOW + 8 * HZ - 1);
+		KUNIT_EXPECT_TRUE(test, rpcrdma2_exchange_busy(&ex));
 		rpcrdma2_exchange_received(&ex, NOW + 8 * HZ);
 		expect_no_message(test, &ex);
 	}
