@@ -229,7 +229,7 @@ static void pages_exit(struct kunit *test)
 			flush(f, i);
 	for (i = 0; i < CONNS; i++)
 		svc2_pages_give(&f->peers[i].sp,
-				f->peers[i].sp.sp_quota.qu_pages);
+				atomic_long_read(&f->peers[i].sp.sp_quota.qu_pages));
 	cancel_delayed_work_sync(&svc2_pages_work);
 	for (i = 0; i < CONNS; i++)
 		svc2_address_put(&f->peers[i].sp);
@@ -269,7 +269,7 @@ static bool has_pages(struct fixture *f, unsigned int peer, unsigned int call)
 
 static long pages_of(struct fixture *f, unsigned int peer)
 {
-	return f->peers[peer].sp.sp_quota.qu_pages;
+	return atomic_long_read(&f->peers[peer].sp.sp_quota.qu_pages);
 }
 
 /* Reserves two pages, the need of a Call of one page, unless a Call waits already. */
@@ -669,24 +669,24 @@ static void s46_deferred_by_gss(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, reserve(f, 0, 1, 200), 0);
 	calls[0].sm_reply_pages = 60;
 	svc2_pages_deferred(sp);
-	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 300);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&sp->sp_quota.qu_pages), 300);
 	svc2_pages_track(sp, &calls[0]);
 	svc2_pages_track(sp, &calls[1]);
 	calls[1].sm_thread = other;
 	svc2_pages_deferred(sp);
-	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 200);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&sp->sp_quota.qu_pages), 200);
 	KUNIT_EXPECT_EQ(test, calls[0].sm_charged, 0);
 	KUNIT_EXPECT_EQ(test, calls[0].sm_reply_pages, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&sp->sp_conn), RPCRDMA2_LOSS_REPLY);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&sp->sp_quota.qu_gss), 1);
 	/* The Call belongs to another thread, or has ended. */
 	svc2_pages_deferred(sp);
-	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 200);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&sp->sp_quota.qu_pages), 200);
 	calls[1].sm_thread = current;
-	svc2_pages_untrack(&calls[1]);
+	svc2_pages_untrack(sp, &calls[1]);
 	svc2_pages_deferred(sp);
-	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 200);
-	svc2_pages_untrack(&calls[0]);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&sp->sp_quota.qu_pages), 200);
+	svc2_pages_untrack(sp, &calls[0]);
 	svc2_pages_give(sp, 200);
 	/* The Call resumes, and its Reply is posted, before its first thread is done. */
 	KUNIT_ASSERT_EQ(test, reserve(f, 0, 2, 100), 0);
@@ -697,9 +697,9 @@ static void s46_deferred_by_gss(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, calls[2].sm_thread);
 	svc2_pages_deferred(sp);
 	KUNIT_EXPECT_EQ(test, calls[2].sm_charged, 40);
-	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 100);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&sp->sp_quota.qu_pages), 100);
 	svc2_pages_give(sp, 100);
-	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&sp->sp_quota.qu_pages), 0);
 }
 
 /* With one page left in total, a connection throttled for another reason stays throttled. */

@@ -3,8 +3,8 @@
  * Semaphores: the units of a Call after its wait, and the wakeup of its connection.
  *
  * The suite compiles in the server's limits, over a connection without a device. The
- * connection is busy for the RPC layer, and no svc thread handles it. Calls here do not
- * wait for payload: see svcrdma2_pages_kunit.c.
+ * connection is busy for the RPC layer, and no svc thread handles it. The order of Calls that
+ * wait for payload has a suite of its own, svcrdma2_pages_kunit.c.
  */
 #include <kunit/test.h>
 
@@ -61,18 +61,29 @@ static bool windowed_allows(long most, long all, long address, long own, long mo
 {
 	bool allows = svc2_pages_quota_allows(most, all, address, own, more);
 
-	if (!allows)
-		pass(BEHIND_QUOTA);
+	pass(allows ? BEHIND_GRANT : BEHIND_QUOTA);
 	return allows;
 }
 
+/* The lock of all quotas, and how often it was about to be taken */
+static spinlock_t pages_lock;
+static unsigned int pages_locks;
+
+static spinlock_t *count_pages_lock(void)
+{
+	pages_locks++;
+	return &pages_lock;
+}
+
 /* The simulated machine */
+#undef DEFINE_SPINLOCK
 #undef totalram_pages
 #undef kzalloc
 #undef svc_xprt_enqueue
 #undef set_bit
 #undef smp_mb
 #undef smp_mb__after_atomic
+#undef smp_store_release
 #define totalram_pages()	machine.ram_pages
 #define totalhigh_pages()	machine.high_pages
 #define kzalloc			fake_kzalloc
@@ -83,9 +94,12 @@ static bool windowed_allows(long most, long all, long address, long own, long mo
 #define set_bit(nr, word)	windowed_set_bit(nr, word)
 #define smp_mb()		windowed_barrier()	/* a place */
 #define smp_mb__after_atomic()	windowed_barrier()	/* a place */
+#define smp_store_release	windowed_release	/* a place */
 #define rdma_resolve_ip		machine.resolve_ip
 #define ib_get_cached_lmc	machine.cached_lmc
 #define svc2_wq			system_percpu_wq
+#define DEFINE_SPINLOCK(lock)	spinlock_t pages_lock = __SPIN_LOCK_UNLOCKED(pages_lock)
+#define svc2_pages_lock		(*count_pages_lock())
 
 #include "../svcrdma2/limits.c"
 
@@ -597,14 +611,22 @@ static void l8_wakeups(struct kunit *test)
  * @other: connection with pages, of another address
  * @address: address of the connection
  * @other_address: address of @other
+ * @third: a third connection
+ * @third_address: its address
  * @most: limit of all pages, without this case
+ * @pages: pages of a Call
+ * @used: pages in use when a connection looks
+ * @waiters: waiting Calls that a connection finds
+ * @ret: result of a reservation
  */
 static struct scarce {
 	struct fixture		*f;
 	struct svc2_waiter	wt;
-	struct svc2_xprt	other;
-	struct svc2_address	address, other_address;
-	long			most;
+	struct svc2_xprt	other, third;
+	struct svc2_address	address, other_address, third_address;
+	long			most, pages, used;
+	unsigned long		waiters;
+	int			ret;
 } scarce;
 
 static void begin_scarce(struct kunit *test)
@@ -665,7 +687,6 @@ static void take_pages_of(struct svc2_xprt *sp, struct svc2_address *ad, long pa
 	INIT_LIST_HEAD(&qu->qu_calls);
 	INIT_LIST_HEAD(&qu->qu_starved);
 	qu->qu_address = ad;
-	guard(spinlock)(&svc2_pages_lock);
 	svc2_pages_account(sp, pages);
 }
 
@@ -687,15 +708,15 @@ static void give_pages(void)
 /* The other connection returns its pages, and the work for the others is done if it is due. */
 static void give_other_pages(void)
 {
-	svc2_pages_give(&scarce.other, scarce.other.sp_quota.qu_pages);
+	svc2_pages_give(&scarce.other, atomic_long_read(&scarce.other.sp_quota.qu_pages));
 	flush_delayed_work(&svc2_pages_work);
 }
 
 static void end_scarce(void)
 {
 	if (scarce.address.ad_starved.next) {
-		svc2_pages_give(&scarce.other, scarce.other.sp_quota.qu_pages);
-		svc2_pages_give(&scarce.f->sp, scarce.f->sp.sp_quota.qu_pages);
+		svc2_pages_give(&scarce.other, atomic_long_read(&scarce.other.sp_quota.qu_pages));
+		svc2_pages_give(&scarce.f->sp, atomic_long_read(&scarce.f->sp.sp_quota.qu_pages));
 		cancel_delayed_work_sync(&svc2_pages_work);
 		list_del(&scarce.f->sp.sp_listed);
 	}
@@ -843,6 +864,254 @@ static void pages_during_check(struct kunit *test)
 		expect_passed(test);
 		end_scarce();
 	}
+}
+
+/* Reserves pages for a Call of the connection. */
+static int reserve_pages(struct svc2_xprt *sp, struct svc2_msg *call, unsigned int pages)
+{
+	call->sm_charged = 0;
+	return svc2_pages_reserve(sp, call, pages);
+}
+
+static void flush_pages_wait(struct svc2_xprt *sp)
+{
+	LIST_HEAD(calls);
+
+	svc2_pages_flush(sp, &calls);
+}
+
+/* Three connections of different addresses: two of them may have pages already. */
+static void begin_pages(struct kunit *test, long other, long third)
+{
+	begin_scarce(test);
+	svc2_pages_most = SVC2_PAGES_MIN;
+	scarce.pages = SVC2_PAGES_MIN / 2;
+	take_pages_of(&scarce.f->sp, &scarce.address, 0);
+	take_pages_of(&scarce.other, &scarce.other_address, other);
+	take_pages_of(&scarce.third, &scarce.third_address, third);
+	atomic_long_set(&svc2_pages_peak, 0);
+}
+
+static void end_pages(struct kunit *test)
+{
+	cancel_delayed_work_sync(&svc2_pages_work);
+	KUNIT_EXPECT_EQ(test, svc2_pages_waiters, 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&svc2_pages_used), 0);
+	svc2_pages_most = scarce.most;
+	svc2_pages_short = false;
+}
+
+/*
+ * While no Call waits, a READ and a WRITE take and return their pages without the lock of all
+ * quotas: a Call, its shorter Reply, and a Reply that was not counted before.
+ */
+static void pages_without_lock(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_msg *call = &f->calls[0];
+	const unsigned int pages = SVC2_PAGES_MIN / 4;
+
+	begin_pages(test, 0, 0);
+	pages_locks = 0;
+	KUNIT_EXPECT_EQ(test, reserve_pages(&f->sp, call, pages), 0);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, pages);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&svc2_pages_peak), pages);
+	call->sm_reply_pages = pages / 2;
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(&f->sp, call, 1), 1);
+	svc2_pages_give(&f->sp, 1);
+	svc2_pages_give(&f->sp, call->sm_charged);
+	KUNIT_EXPECT_EQ(test, svc2_pages_take(&f->sp, call, 2 * pages), 2 * pages);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&svc2_pages_peak), 2 * pages);
+	svc2_pages_give(&f->sp, 2 * pages);
+	KUNIT_EXPECT_EQ(test, pages_locks, 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&f->sp.sp_quota.qu_pages), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&scarce.address.ad_pages), 0);
+	/* a refusal takes it */
+	KUNIT_EXPECT_EQ(test, reserve_pages(&f->sp, call, SVC2_PAGES_MIN), -EINPROGRESS);
+	KUNIT_EXPECT_GT(test, pages_locks, 0);
+	flush_pages_wait(&f->sp);
+	end_pages(test);
+}
+
+/* This connection takes pages meanwhile. */
+static void reserve_meanwhile(void)
+{
+	scarce.ret = reserve_pages(&scarce.f->sp, &scarce.f->calls[0], scarce.pages);
+}
+
+/*
+ * Of two connections that take the last pages at once, without the lock, exactly one gets them,
+ * and a Call of the other one waits.
+ */
+static void pages_taken_at_once(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_msg *calls = f->calls;
+
+	begin_pages(test, 0, SVC2_PAGES_MIN / 2);
+	/* behind the account of the other connection's pages */
+	open_window(BEHIND_BARRIER, reserve_meanwhile);
+	KUNIT_EXPECT_EQ(test, reserve_pages(&scarce.other, &calls[1], scarce.pages), -EINPROGRESS);
+	expect_passed(test);
+	KUNIT_EXPECT_EQ(test, scarce.ret, -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, calls[0].sm_charged, scarce.pages);
+	KUNIT_EXPECT_EQ(test, calls[1].sm_charged, 0);
+	KUNIT_EXPECT_EQ(test, svc2_pages_waiters, 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&svc2_pages_used), SVC2_PAGES_MIN);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&svc2_pages_peak), SVC2_PAGES_MIN);
+	flush_pages_wait(&scarce.other);
+	svc2_pages_give(&f->sp, scarce.pages);
+	svc2_pages_give(&scarce.third, scarce.pages);
+	end_pages(test);
+}
+
+/* Another connection returns its pages, up to its look for waiters. */
+static void return_unseen(void)
+{
+	svc2_pages_account(&scarce.other, -scarce.pages);
+	smp_mb();	/* as in svc2_pages_serve() */
+	scarce.waiters = svc2_pages_waiters;
+}
+
+/* Two places, one after the other; the other side acts at the second one. */
+static enum place second;
+static void (*at_second)(void);
+
+static void pass_first(void)
+{
+	open_window(second, at_second);
+}
+
+static void open_windows(enum place first, enum place then, void (*act)(void))
+{
+	second = then;
+	at_second = act;
+	open_window(first, pass_first);
+}
+
+static const struct return_case {
+	const char	*desc;
+	enum place	place;	/* of the return, behind the look without the lock */
+} return_cases[] = {
+	{ "before the Call looks again", BEHIND_BARRIER },
+	{ "after it has looked again", BEHIND_QUOTA },
+};
+
+KUNIT_ARRAY_PARAM_DESC(return, return_cases, desc);
+
+/*
+ * Pages come back, without the lock, while a Call is about to wait for them: the Call finds them,
+ * or the connection that returns them finds the Call.
+ */
+static void pages_before_call_waits(struct kunit *test)
+{
+	const struct return_case *c = test->param_value;
+	struct fixture *f = test->priv;
+	struct svc2_msg *call = &f->calls[0];
+
+	begin_pages(test, SVC2_PAGES_MIN / 2, SVC2_PAGES_MIN / 2);
+	open_windows(BEHIND_QUOTA, c->place, return_unseen);
+	if (reserve_pages(&f->sp, call, scarce.pages) && !call->sm_charged) {
+		KUNIT_EXPECT_GT(test, scarce.waiters, 0);
+		svc2_pages_serve(&scarce.other);
+	}
+	expect_passed(test);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, scarce.pages);
+	svc2_pages_give(&f->sp, scarce.pages);
+	svc2_pages_give(&scarce.third, scarce.pages);
+	end_pages(test);
+}
+
+/* A third connection takes pages without the lock, if it may. */
+static void try_third(void)
+{
+	scarce.ret = svc2_pages_try(&scarce.third, scarce.pages);
+}
+
+/* Its pages come back, and it takes them again behind the look of the Call that finds them. */
+static void return_and_try(void)
+{
+	svc2_pages_account(&scarce.third, -scarce.pages);
+	open_window(second, at_second);
+}
+
+static const struct granted_case {
+	const char	*desc;
+	enum place	place;
+} granted_cases[] = {
+	{ "behind the look", BEHIND_GRANT },
+	{ "when the Call no longer waits", BEHIND_RELEASE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(granted, granted_cases, desc);
+
+/*
+ * Others take no pages, without the lock, that a Call is about to take under it: neither after it
+ * has looked for them, nor when it is no longer among the waiters.
+ */
+static void pages_behind_grant(struct kunit *test)
+{
+	const struct granted_case *c = test->param_value;
+	struct fixture *f = test->priv;
+	struct svc2_msg *call = &f->calls[0];
+
+	begin_pages(test, SVC2_PAGES_MIN / 2, SVC2_PAGES_MIN / 2);
+	open_windows(BEHIND_QUOTA, c->place, try_third);
+	open_window(BEHIND_QUOTA, return_and_try);
+	KUNIT_EXPECT_EQ(test, reserve_pages(&f->sp, call, scarce.pages), 0);
+	expect_passed(test);
+	KUNIT_EXPECT_FALSE(test, scarce.ret);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&svc2_pages_used), SVC2_PAGES_MIN);
+	svc2_pages_give(&f->sp, scarce.pages);
+	svc2_pages_give(&scarce.other, scarce.pages);
+	end_pages(test);
+}
+
+/* The same for a Call that has waited */
+static void pages_behind_wait(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_msg *call = &f->calls[0];
+
+	begin_pages(test, SVC2_PAGES_MIN / 2, SVC2_PAGES_MIN / 2);
+	KUNIT_EXPECT_EQ(test, reserve_pages(&f->sp, call, scarce.pages), -EINPROGRESS);
+	open_window(BEHIND_RELEASE, try_third);
+	svc2_pages_give(&scarce.third, scarce.pages);
+	expect_passed(test);
+	KUNIT_EXPECT_FALSE(test, scarce.ret);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, scarce.pages);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&svc2_pages_used), SVC2_PAGES_MIN);
+	svc2_pages_give(&f->sp, scarce.pages);
+	svc2_pages_give(&scarce.other, scarce.pages);
+	end_pages(test);
+}
+
+static void note_used(void)
+{
+	scarce.used = atomic_long_read(&svc2_pages_used);
+}
+
+/* While a Call waits, or over its own quota, a connection does not count pages before it looks. */
+static void pages_counted_late(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_msg *calls = f->calls;
+
+	begin_pages(test, SVC2_PAGES_MIN / 2, 0);
+	KUNIT_EXPECT_EQ(test, reserve_pages(&f->sp, &calls[0], SVC2_PAGES_MIN), -EINPROGRESS);
+	open_window(BEHIND_BARRIER, note_used);
+	KUNIT_EXPECT_EQ(test, reserve_pages(&scarce.third, &calls[1], 1), 0);
+	expect_passed(test);
+	KUNIT_EXPECT_EQ(test, scarce.used, SVC2_PAGES_MIN / 2);
+	flush_pages_wait(&f->sp);
+	open_window(BEHIND_BARRIER, note_used);
+	KUNIT_EXPECT_EQ(test, reserve_pages(&f->sp, &calls[0], SVC2_PAGES_MIN), -EINPROGRESS);
+	expect_passed(test);
+	KUNIT_EXPECT_EQ(test, scarce.used, SVC2_PAGES_MIN / 2 + 1);
+	flush_pages_wait(&f->sp);
+	svc2_pages_give(&scarce.third, 1);
+	svc2_pages_give(&scarce.other, scarce.pages);
+	end_pages(test);
 }
 
 /* Units that come back before a Call is known as a waiter are the Call's, and wake a thread. */
@@ -995,6 +1264,12 @@ static struct kunit_case sem_cases[] = {
 	KUNIT_CASE_PARAM(mark_during_return, room_gen_params),
 	KUNIT_CASE(pages_after_service),
 	KUNIT_CASE(pages_during_check),
+	KUNIT_CASE(pages_without_lock),
+	KUNIT_CASE(pages_taken_at_once),
+	KUNIT_CASE_PARAM(pages_before_call_waits, return_gen_params),
+	KUNIT_CASE_PARAM(pages_behind_grant, granted_gen_params),
+	KUNIT_CASE(pages_behind_wait),
+	KUNIT_CASE(pages_counted_late),
 	KUNIT_CASE(units_before_call_waits),
 	KUNIT_CASE(units_before_thread_waits),
 	KUNIT_CASE_PARAM(call_before_wakeup, ready_gen_params),

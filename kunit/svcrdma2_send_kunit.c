@@ -93,7 +93,7 @@ static void s46_pages_are_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_tx_take_pages(&f->rqst, tx), 0);
 	KUNIT_EXPECT_EQ(test, tx->tx_npages, PAGES - 1);
 	KUNIT_EXPECT_EQ(test, tx->tx_charged, PAGES - 1);
-	KUNIT_EXPECT_EQ(test, sp->sp_quota.qu_pages, PAGES + PAGES - 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&sp->sp_quota.qu_pages), PAGES + PAGES - 1);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 0);
 	KUNIT_EXPECT_EQ(test, f->losses, 0);
 	kfree(tx->tx_pages);

@@ -24,6 +24,8 @@ enum place {
 	BEHIND_UPDATE,		/* an update has looked for changes */
 	BEHIND_DENIAL,		/* there were too few units */
 	BEHIND_QUOTA,		/* the quota has allowed no pages */
+	BEHIND_GRANT,		/* the quota has allowed them */
+	BEHIND_RELEASE,		/* a store for others to acquire has been done */
 	BEFORE_MARK,		/* the taker is marked as a waiter then */
 	BEHIND_MARK,		/* it has passed the barrier after that */
 	BEFORE_WAIT,		/* the RPC layer notes then that a Call waits */
@@ -62,6 +64,12 @@ static inline void windowed_barrier(void)
 {
 	smp_mb();	/* as the code under test requests */
 	pass(BEHIND_BARRIER);
+}
+
+static inline void windowed_release(unsigned long *word, unsigned long value)
+{
+	smp_store_release(word, value);	/* pairs as in the code under test */
+	pass(BEHIND_RELEASE);
 }
 
 static inline void windowed_set_bit(unsigned int nr, unsigned long *word)

@@ -236,42 +236,81 @@ struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
 	(4L * (DIV_ROUND_UP(RPCSVC_MAXPAYLOAD, PAGE_SIZE) + 4))
 
 /*
- * Guards the variables below, every svc2_address, and every svc2_quota.
- * sp_recv_lock and locks of the RPC layer are taken under it, never the other
- * way round.
+ * Guards the addresses, the waiters of every svc2_address and svc2_quota, and
+ * the variables below where they do not say otherwise. sp_recv_lock and locks
+ * of the RPC layer are taken under it, never the other way round. While no Call
+ * waits, Calls take and return pages without it.
  */
 static DEFINE_SPINLOCK(svc2_pages_lock);
 static LIST_HEAD(svc2_addresses);
 /* the address whose turn it is comes first; see ad_waiting */
 static LIST_HEAD(svc2_addresses_waiting);
 unsigned int svc2_addresses_conns;
-/* pages of all connections, their maximum so far, and their limit */
-static long svc2_pages_used, svc2_pages_peak, svc2_pages_most;
+/* limit on the pages of all connections */
+static long svc2_pages_most;
+/*
+ * Calls in qu_calls of all connections, and one that looks whether it must
+ * wait; also read without the lock
+ */
+static unsigned long svc2_pages_waiters;
 /*
  * Perhaps a connection with pages waits for the quota: its Calls do, or it is
  * throttled. Also set without the lock
  */
 static bool svc2_pages_short;
+/* pages of all connections, and their maximum so far; changed without the lock */
+static atomic_long_t svc2_pages_used ____cacheline_aligned_in_smp;
+static atomic_long_t svc2_pages_peak;
 
-static bool svc2_pages_allowed(const struct svc2_xprt *sp, long more)
+/* Whether a connection may have @more pages; @own of its pages do not count */
+static bool svc2_pages_allowed(const struct svc2_xprt *sp, long own, long more)
 {
 	const struct svc2_quota *qu = &sp->sp_quota;
 
 	return svc2_pages_quota_allows(READ_ONCE(svc2_pages_most),
-				       READ_ONCE(svc2_pages_used),
-				       READ_ONCE(qu->qu_address->ad_pages),
-				       READ_ONCE(qu->qu_pages), more);
+				       atomic_long_read(&svc2_pages_used) - own,
+				       atomic_long_read(&qu->qu_address->ad_pages) - own,
+				       atomic_long_read(&qu->qu_pages) - own, more);
 }
 
 static void svc2_pages_account(struct svc2_xprt *sp, long pages)
 {
 	struct svc2_quota *qu = &sp->sp_quota;
 
+	atomic_long_add(pages, &svc2_pages_used);
+	atomic_long_add(pages, &qu->qu_address->ad_pages);
+	atomic_long_add(pages, &qu->qu_pages);
+}
+
+/* Notes the maximum after a Call, or its Reply, has got pages. */
+static void svc2_pages_note_peak(void)
+{
+	long used = atomic_long_read(&svc2_pages_used);
+	long peak = atomic_long_read(&svc2_pages_peak);
+
+	while (unlikely(used > peak) &&
+	       !atomic_long_try_cmpxchg(&svc2_pages_peak, &peak, used))
+		;
+}
+
+/* A Call waits, or is about to look whether it must. */
+static void svc2_pages_wait_begins(void)
+{
 	lockdep_assert_held(&svc2_pages_lock);
-	WRITE_ONCE(svc2_pages_used, svc2_pages_used + pages);
-	WRITE_ONCE(qu->qu_address->ad_pages, qu->qu_address->ad_pages + pages);
-	WRITE_ONCE(qu->qu_pages, qu->qu_pages + pages);
-	svc2_pages_peak = max(svc2_pages_peak, svc2_pages_used);
+	WRITE_ONCE(svc2_pages_waiters, svc2_pages_waiters + 1);
+	/*
+	 * Pairs with svc2_pages_try() and svc2_pages_serve(): either they find
+	 * the waiter, or the waiter finds what they have taken or returned.
+	 */
+	smp_mb();
+}
+
+/* Calls have their pages, or will not take any. */
+static void svc2_pages_wait_ends(unsigned long calls)
+{
+	lockdep_assert_held(&svc2_pages_lock);
+	/* pairs with svc2_pages_try(), whose look includes their pages then */
+	smp_store_release(&svc2_pages_waiters, svc2_pages_waiters - calls);
 }
 
 static struct svc2_waiter *svc2_pages_first_waiter(struct svc2_xprt *sp)
@@ -284,6 +323,8 @@ static void svc2_pages_wake_call(struct svc2_xprt *sp, struct svc2_waiter *wt)
 {
 	list_del(&wt->wt_list);
 	svc2_pages_account(sp, wt->wt_units);
+	svc2_pages_note_peak();
+	svc2_pages_wait_ends(1);
 	wt->wt_call->sm_charged = wt->wt_units;
 	svc2_msg_ready(sp, wt->wt_call);
 }
@@ -292,7 +333,7 @@ static void svc2_pages_wake_call(struct svc2_xprt *sp, struct svc2_waiter *wt)
 static bool svc2_pages_must_wait(const struct svc2_xprt *sp, long more)
 {
 	const struct svc2_address *ad = sp->sp_quota.qu_address;
-	long own = sp->sp_quota.qu_pages;
+	long own = atomic_long_read(&sp->sp_quota.qu_pages);
 
 	return (!list_empty(&svc2_addresses_waiting) &&
 		!svc2_pages_is_small(svc2_pages_most, svc2_addresses_conns, own,
@@ -308,7 +349,7 @@ static bool svc2_pages_must_wait(const struct svc2_xprt *sp, long more)
  */
 static struct svc2_xprt *svc2_pages_next_starved(struct svc2_address *ad)
 {
-	long left = svc2_pages_most / 2 - ad->ad_pages;
+	long left = svc2_pages_most / 2 - atomic_long_read(&ad->ad_pages);
 	struct svc2_xprt *sp;
 
 	while ((sp = list_first_entry_or_null(&ad->ad_starved, struct svc2_xprt,
@@ -348,7 +389,8 @@ static void svc2_pages_wake_starved(struct svc2_address *ad)
 			return;
 		sp = svc2_pages_next_starved(ad);
 		wt = sp ? svc2_pages_first_waiter(sp) : NULL;
-		if (wt && (long)wt->wt_units > svc2_pages_most - svc2_pages_used)
+		if (wt && (long)wt->wt_units >
+			  svc2_pages_most - atomic_long_read(&svc2_pages_used))
 			return;
 		list_del_init(&ad->ad_waiting);
 		if (!wt)
@@ -377,11 +419,11 @@ static void svc2_pages_wake_calls(struct svc2_xprt *sp)
 		return;
 	while ((wt = svc2_pages_first_waiter(sp)) &&
 	       !svc2_pages_must_wait(sp, wt->wt_units) &&
-	       svc2_pages_allowed(sp, wt->wt_units))
+	       svc2_pages_allowed(sp, 0, wt->wt_units))
 		svc2_pages_wake_call(sp, wt);
 	if (!wt)
 		return;
-	if (qu->qu_pages) {
+	if (atomic_long_read(&qu->qu_pages)) {
 		WRITE_ONCE(svc2_pages_short, true);
 		return;
 	}
@@ -392,22 +434,31 @@ static void svc2_pages_wake_calls(struct svc2_xprt *sp)
 /* After it has returned false, returned pages lead to svc2_pages_serve_all(). */
 static bool svc2_pages_in_quota(const struct svc2_xprt *sp)
 {
-	if (likely(!READ_ONCE(sp->sp_quota.qu_pages)) ||
-	    svc2_pages_allowed(sp, 0))
+	if (likely(!atomic_long_read(&sp->sp_quota.qu_pages)) ||
+	    svc2_pages_allowed(sp, 0, 0))
 		return true;
 	if (!READ_ONCE(svc2_pages_short))
 		WRITE_ONCE(svc2_pages_short, true);
 	smp_mb();	/* pairs with svc2_pages_serve() */
-	return svc2_pages_allowed(sp, 0);
+	return svc2_pages_allowed(sp, 0, 0);
 }
 
-/* Serves what waits on a connection, and the starved ones, after a change. */
+/*
+ * Serves what waits on a connection, and the starved ones, after a change of
+ * the pages in use or of their limit.
+ */
 static void svc2_pages_serve(struct svc2_xprt *sp)
 {
-	svc2_pages_wake_starved(sp->sp_quota.qu_address);
-	svc2_pages_wake_calls(sp);
-	/* pairs with svc2_has_wspace() and svc2_pages_in_quota() */
+	/*
+	 * Pairs with svc2_pages_wait_begins(), svc2_has_wspace() and
+	 * svc2_pages_in_quota()
+	 */
 	smp_mb();
+	if (unlikely(READ_ONCE(svc2_pages_waiters))) {
+		guard(spinlock)(&svc2_pages_lock);
+		svc2_pages_wake_starved(sp->sp_quota.qu_address);
+		svc2_pages_wake_calls(sp);
+	}
 	if (unlikely(test_bit(SVC2_F_THROTTLED, &sp->sp_flags)) &&
 	    svc2_pages_in_quota(sp))
 		svc2_unthrottle(sp);
@@ -425,8 +476,7 @@ static void svc2_pages_serve_all(void)
 	/* before the barrier in svc2_pages_serve() */
 	WRITE_ONCE(svc2_pages_short, false);
 	list_for_each_entry(sp, &svc2_conns, sp_listed)
-		scoped_guard(spinlock, &svc2_pages_lock)
-			svc2_pages_serve(sp);
+		svc2_pages_serve(sp);
 	/* another is the first to get pages the next time */
 	list_rotate_left(&svc2_conns);
 }
@@ -437,13 +487,6 @@ static void svc2_pages_returned(struct work_struct *work)
 }
 
 DECLARE_DELAYED_WORK(svc2_pages_work, svc2_pages_returned);
-
-static void svc2_pages_uncharge(struct svc2_xprt *sp, unsigned int pages)
-{
-	svc2_pages_account(sp, -(long)pages);
-	svc2_pages_serve(sp);
-	svc2_pages_serve_later();
-}
 
 /**
  * svc2_low_pages - return the pages of memory without high memory
@@ -586,7 +629,7 @@ void svc2_address_put(struct svc2_xprt *sp)
 
 	if (!ad)
 		return;
-	WARN_ON_ONCE(sp->sp_quota.qu_pages ||
+	WARN_ON_ONCE(atomic_long_read(&sp->sp_quota.qu_pages) ||
 		     !list_empty(&sp->sp_quota.qu_starved) ||
 		     !list_empty(&sp->sp_quota.qu_gss));
 	scoped_guard(spinlock, &svc2_pages_lock) {
@@ -597,6 +640,47 @@ void svc2_address_put(struct svc2_xprt *sp)
 	}
 	WARN_ON_ONCE(!list_empty(&ad->ad_waiting));
 	kfree(ad);
+}
+
+/**
+ * svc2_pages_give - return counted pages to the quota
+ * @sp: connection
+ * @pages: number, of a Call or of a Reply
+ *
+ * Context: svc thread, send CQ, ->xpo_free.
+ */
+void svc2_pages_give(struct svc2_xprt *sp, unsigned int pages)
+{
+	if (!pages)
+		return;
+	svc2_pages_account(sp, -(long)pages);
+	svc2_pages_serve(sp);
+	svc2_pages_serve_later();
+}
+
+/*
+ * Counts pages without the lock, unless a Call waits. The second look is for
+ * others that count theirs at the same time: of two Calls that together exceed a
+ * quota, at most one gets its pages here. A refused Call looks again, under the
+ * lock.
+ */
+static bool svc2_pages_try(struct svc2_xprt *sp, unsigned int pages)
+{
+	if (unlikely(READ_ONCE(svc2_pages_waiters) ||
+		     !svc2_pages_allowed(sp, 0, pages)))
+		return false;
+	svc2_pages_account(sp, pages);
+	/* pairs with svc2_pages_wait_begins() */
+	smp_mb__after_atomic();
+	/*
+	 * Pairs with svc2_pages_wait_ends(): the look includes the pages of
+	 * Calls that no longer wait.
+	 */
+	if (likely(!smp_load_acquire(&svc2_pages_waiters) &&
+		   svc2_pages_allowed(sp, pages, pages)))
+		return true;
+	svc2_pages_give(sp, pages);
+	return false;
 }
 
 /**
@@ -613,35 +697,41 @@ int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
 {
 	struct svc2_quota *qu = &sp->sp_quota;
 
-	guard(spinlock)(&svc2_pages_lock);
-	if (likely(list_empty(&qu->qu_calls) &&
-		   !svc2_pages_must_wait(sp, pages) &&
-		   svc2_pages_allowed(sp, pages))) {
+	if (unlikely(!svc2_pages_try(sp, pages))) {
+		guard(spinlock)(&svc2_pages_lock);
+		svc2_pages_wait_begins();
+		if (!list_empty(&qu->qu_calls) ||
+		    svc2_pages_must_wait(sp, pages) ||
+		    !svc2_pages_allowed(sp, 0, pages)) {
+			svc2_count(transfer_waits);
+			call->sm_wait = (struct svc2_waiter){
+				.wt_units = pages,
+				.wt_call  = call,
+			};
+			list_add_tail(&call->sm_wait.wt_list, &qu->qu_calls);
+			svc2_pages_wake_calls(sp);
+			return -EINPROGRESS;
+		}
 		svc2_pages_account(sp, pages);
-		call->sm_charged = pages;
-		return 0;
+		svc2_pages_wait_ends(1);
 	}
-	svc2_count(transfer_waits);
-	call->sm_wait = (struct svc2_waiter){
-		.wt_units = pages,
-		.wt_call  = call,
-	};
-	list_add_tail(&call->sm_wait.wt_list, &qu->qu_calls);
-	svc2_pages_wake_calls(sp);
-	return -EINPROGRESS;
+	svc2_pages_note_peak();
+	call->sm_charged = pages;
+	return 0;
 }
 
 /**
  * svc2_pages_untrack - undo svc2_pages_track(), if it was called
+ * @sp: its connection
  * @call: Call; from now on sm_charged and sm_reply_pages are the caller's
  *
  * Context: as svc2_msg_put().
  */
-void svc2_pages_untrack(struct svc2_msg *call)
+void svc2_pages_untrack(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	if (likely(!call->sm_thread))
 		return;
-	guard(spinlock)(&svc2_pages_lock);
+	guard(spinlock)(&sp->sp_recv_lock);
 	list_del_init(&call->sm_wait.wt_list);
 	call->sm_thread = NULL;
 }
@@ -659,33 +749,19 @@ unsigned int svc2_pages_take(struct svc2_xprt *sp, struct svc2_msg *call,
 {
 	unsigned int counted;
 
-	svc2_pages_untrack(call);
+	svc2_pages_untrack(sp, call);
 	counted = call->sm_reply_pages;
 	call->sm_charged -= counted;
 	call->sm_reply_pages = 0;
 	if (likely(pages <= counted && counted <= pages + SVC2_REPLY_SURPLUS))
 		return counted;
-	guard(spinlock)(&svc2_pages_lock);
-	if (pages > counted)
+	if (pages > counted) {
 		svc2_pages_account(sp, pages - counted);
-	else
-		svc2_pages_uncharge(sp, counted - pages);
+		svc2_pages_note_peak();
+	} else {
+		svc2_pages_give(sp, counted - pages);
+	}
 	return pages;
-}
-
-/**
- * svc2_pages_give - return counted pages to the quota
- * @sp: connection
- * @pages: number, of a Call or of a Reply
- *
- * Context: svc thread, send CQ, ->xpo_free.
- */
-void svc2_pages_give(struct svc2_xprt *sp, unsigned int pages)
-{
-	if (!pages)
-		return;
-	guard(spinlock)(&svc2_pages_lock);
-	svc2_pages_uncharge(sp, pages);
 }
 
 /**
@@ -696,7 +772,7 @@ void svc2_pages_give(struct svc2_xprt *sp, unsigned int pages)
 void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call)
 {
 	call->sm_thread = current;
-	guard(spinlock)(&svc2_pages_lock);
+	guard(spinlock)(&sp->sp_recv_lock);
 	list_add(&call->sm_wait.wt_list, &sp->sp_quota.qu_gss);
 }
 
@@ -715,25 +791,28 @@ void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call)
 void svc2_pages_deferred(struct svc2_xprt *sp)
 {
 	struct svc2_msg *call;
+	unsigned int pages = 0;
 	bool found = false;
 
 	if (likely(list_empty(&sp->sp_quota.qu_gss)))
 		return;
-	scoped_guard(spinlock, &svc2_pages_lock) {
+	scoped_guard(spinlock, &sp->sp_recv_lock) {
 		list_for_each_entry(call, &sp->sp_quota.qu_gss,
 				    sm_wait.wt_list) {
 			found = call->sm_thread == current;
 			if (!found)
 				continue;
 			list_del_init(&call->sm_wait.wt_list);
-			svc2_pages_uncharge(sp, call->sm_charged);
+			pages = call->sm_charged;
 			call->sm_charged = 0;
 			call->sm_reply_pages = 0;
 			break;
 		}
 	}
-	if (found)
-		svc2_close(sp, RPCRDMA2_LOSS_REPLY);
+	if (!found)
+		return;
+	svc2_pages_give(sp, pages);
+	svc2_close(sp, RPCRDMA2_LOSS_REPLY);
 }
 
 /**
@@ -748,6 +827,7 @@ void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls)
 	struct svc2_address *ad = sp->sp_quota.qu_address;
 
 	guard(spinlock)(&svc2_pages_lock);
+	svc2_pages_wait_ends(list_count_nodes(&sp->sp_quota.qu_calls));
 	list_splice_tail_init(&sp->sp_quota.qu_calls, calls);
 	list_del_init(&sp->sp_quota.qu_starved);
 	if (list_empty(&ad->ad_starved))
@@ -770,15 +850,15 @@ int svc2_pages_show(struct seq_file *seq, void *unused)
 
 	guard(spinlock)(&svc2_pages_lock);
 	seq_printf(seq, "bytes %llu\nmost %llu\npeak %llu\n",
-		   (u64)svc2_pages_used << PAGE_SHIFT,
+		   (u64)atomic_long_read(&svc2_pages_used) << PAGE_SHIFT,
 		   (u64)svc2_pages_most << PAGE_SHIFT,
-		   (u64)svc2_pages_peak << PAGE_SHIFT);
+		   (u64)atomic_long_read(&svc2_pages_peak) << PAGE_SHIFT);
 	seq_printf(seq, "connections %u most %u\n", svc2_addresses_conns,
 		   rpcrdma2_param(&svc2_connections));
 	list_for_each_entry(ad, &svc2_addresses, ad_list)
 		seq_printf(seq, "address %pISc connections %u bytes %llu\n",
 			   &ad->ad_addr, ad->ad_conns,
-			   (u64)ad->ad_pages << PAGE_SHIFT);
+			   (u64)atomic_long_read(&ad->ad_pages) << PAGE_SHIFT);
 	return 0;
 }
 

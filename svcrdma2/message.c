@@ -519,7 +519,7 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *msg)
 	svc2_arg_free(msg);
 	svc2_sinks_put(msg, true);
 	svc2_spares_put(msg);
-	svc2_pages_untrack(msg);
+	svc2_pages_untrack(sp, msg);
 	svc2_pages_give(sp, msg->sm_charged);
 	if (msg->sm_recv)
 		svc2_recv_put(sp, msg->sm_recv);

@@ -164,7 +164,7 @@ static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 		   sp->sp_credits + SVC2_TX_RESERVE + sp->sp_conn.co_sq.sq_batch);
 	seq_printf(seq, " local=%pISpc netid=%s transfer=%lu",
 		   &sp->sp_xprt.xpt_local, sp->sp_xprt.xpt_class->xcl_name,
-		   READ_ONCE(sp->sp_quota.qu_pages) << PAGE_SHIFT);
+		   atomic_long_read(&sp->sp_quota.qu_pages) << PAGE_SHIFT);
 	/* used: Calls that threads are working on */
 	seq_printf(seq, " used=%d read_chunks=%ld write_chunks=%ld reply_chunks=%ld",
 		   atomic_read(&sp->sp_xprt.xpt_nr_rqsts),

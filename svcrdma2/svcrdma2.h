@@ -320,12 +320,12 @@ static inline bool svc2_is_shortage(int ret)
 	return ret == -ENOMEM || ret == -EAGAIN || ret == -EIO;
 }
 
-/* Shared by the connections of an address; written under svc2_pages_lock */
+/* Shared by the connections of an address; see svc2_pages_lock */
 struct svc2_address {
 	struct list_head	ad_list;	/* on the list of all */
 	struct sockaddr_storage	ad_addr;	/* without a port */
 	unsigned int		ad_conns;
-	long			ad_pages;	/* of their payload */
+	atomic_long_t		ad_pages;	/* of their payload */
 	struct list_head	ad_starved;	/* in order of turns */
 	/*
 	 * on the list of waiting addresses, if the first of ad_starved waits
@@ -338,12 +338,15 @@ struct svc2_address {
 struct svc2_quota {
 	/* NULL before svc2_address_get() */
 	struct svc2_address	*qu_address;
-	/* the rest is written under svc2_pages_lock */
-	long			qu_pages;	/* of its payload */
+	atomic_long_t		qu_pages;	/* of its payload */
+	/* the next two are written under svc2_pages_lock */
 	struct list_head	qu_calls;	/* wait for pages, FIFO */
 	/* on ad_starved, if its Calls wait and it has no pages */
 	struct list_head	qu_starved;
-	/* Calls of RPCSEC_GSS with counted pages that threads process */
+	/*
+	 * Calls of RPCSEC_GSS with counted pages that threads process; written
+	 * under sp_recv_lock
+	 */
 	struct list_head	qu_gss;
 };
 
@@ -823,7 +826,7 @@ unsigned int svc2_pages_take(struct svc2_xprt *sp, struct svc2_msg *call,
 			     unsigned int pages);
 void svc2_pages_give(struct svc2_xprt *sp, unsigned int pages);
 void svc2_pages_track(struct svc2_xprt *sp, struct svc2_msg *call);
-void svc2_pages_untrack(struct svc2_msg *call);
+void svc2_pages_untrack(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_pages_deferred(struct svc2_xprt *sp);
 void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls);
 int svc2_pages_show(struct seq_file *seq, void *unused);

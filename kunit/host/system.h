@@ -302,7 +302,8 @@ enum {
 /* Number of locks held */
 extern unsigned int host_locks;
 
-#define DEFINE_SPINLOCK(lock)	spinlock_t lock = { HOST_UNLOCKED }
+#define __SPIN_LOCK_UNLOCKED(lock)	{ HOST_UNLOCKED }
+#define DEFINE_SPINLOCK(lock)	spinlock_t lock = __SPIN_LOCK_UNLOCKED(lock)
 #define spin_lock_init(lock)	((void)((lock)->state = HOST_UNLOCKED))
 #define might_sleep()		must_not(host_locks)
 
