@@ -224,7 +224,7 @@ unmount_visits()
 visits()
 {
 	rm -f /tmp/visits /tmp/go.*
-	ADDRESS=$addr4 all_apply=1 tester "" --server --actions --set "$client_set" \
+	patience=$patience ADDRESS=$addr4 all_apply=1 tester "" --server --actions --set "$client_set" \
 		--trigger "exec $VM_TOP/scripts/vm/visit.sh $addr4 $export_dir" \
 		"$addr4" 21000 "$@" || failed=1
 	no_faults

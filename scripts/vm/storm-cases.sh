@@ -34,11 +34,106 @@ with_fault()
 	return "$status"
 }
 
+# connects_traced 0|1: the trace has the client's connects, and the timers of their delays
+connects_traced()
+{
+	local event function text=0
+
+	while read -r event function; do
+		[ "$1" -eq 0 ] || text="function.function == $function"
+		echo "$text" >"/sys/kernel/tracing/events/$event/filter"
+		echo "$1" >"/sys/kernel/tracing/events/$event/enable"
+	done <<-END
+	timer/timer_start delayed_work_timer_fn
+	timer/timer_expire_entry delayed_work_timer_fn
+	workqueue/workqueue_queue_work xprt2_connect_worker
+	workqueue/workqueue_execute_start xprt2_connect_worker
+	END
+	echo "$1" >"$events/xprt2_connect/enable"
+}
+
+# delays PORT: prints three numbers of ticks, of 10 ms, for each connect to this port: its
+# delay; the time from the last connect to the end of the delay; and the time from the last
+# connect to the beginning of the delay, which the last connection did not outlast. They are
+# those of the client's timer, so load of the host makes no delay longer. The timer queues the
+# work in a softirq ("s"). A connect without a delay has no timer; it was queued at the time
+# of the last timer or later.
+delays()
+{
+	awk -v port=":$1 " '
+	function word(name) {
+		if (!match($0, "( |\\[)" name "=[^] ]+")) return ""
+		return substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2)
+	}
+	# the processor and the flags behind the task
+	{ match($0, /\[[0-9]+\] [^ ]+/); split(substr($0, RSTART, RLENGTH), at, " ") }
+	{ task = substr($0, 1, RSTART - 1) }
+	/ timer_start: / {
+		timer = word("timer")
+		due[timer] = word("expires") + 0; delay[timer] = word("timeout") + 0
+		if (due[timer] - delay[timer] > now) now = due[timer] - delay[timer]
+	}
+	/ timer_expire_entry: / { fired[at[1]] = word("timer"); now = word("now") + 0 }
+	/ workqueue_queue_work: / {
+		work = word("struct"); timer = fired[at[1]]; queued[work] = now
+		waited[work] = at[2] ~ /s/ ? delay[timer] : 0
+		begun[work] = at[2] ~ /s/ ? due[timer] : now
+	}
+	/ workqueue_execute_start: / { match($0, /struct [^:]+/)
+		runs[task] = substr($0, RSTART + 7, RLENGTH - 7) }
+	/ xprt2_connect: / && index($0, port) {
+		work = runs[task]
+		since = begun[work] - (last ? last : begun[work])
+		print waited[work], since, since - waited[work]
+		last = queued[work]
+	}' "$trace"
+}
+
+# has_delays CASE WORDS PROGRAM: a case that the awk program sets no "why" for delays()
+has_delays()
+{
+	without "S34 client_storms.$1: $2" "$(delays "$(port_of "client_storms.$1")" |
+		awk "{ all = all \" \" \$1 } $3 END { if (why) print why \", delays:\" all }")"
+}
+
+# backs_off CASE WORDS LEAST...: a case about the first delays. A back-off counts from the last
+# connect and is up to an eighth longer; 0 means a delay of up to a quarter of a second. The
+# very first connect has no delay.
+backs_off()
+{
+	has_delays "$1" "$2" "
+		BEGIN { n = split(\"${*:3}\", least) }
+		NR == 1 && \$1 { why = \"a first delay\" }
+		NR == 1 || NR > n + 1 { next }
+		\$2 < least[NR - 1] || \$1 > (least[NR - 1] ? least[NR - 1] * 9 / 8 : 25) {
+			why = \"delay \" NR
+		}
+		END { if (NR <= n) why = NR \" connects\" }"
+}
+
+# shellcheck disable=SC2016 # awk programs
 storm_servers()
 {
+	connects_traced 1
 	visits client_storms
+	connects_traced 0
 	ended_for "disconnects on three Calls, then serves" \
-		/tmp/looks.client_storms.recovers.view peer
+		/tmp/looks.client_storms.recovers.view peer $((30 * patience))
+	backs_off bounded "after 3, 6 and 12 s" 0 300 600 1200
+	backs_off recovers "soon, after 3 s, after 6 s, and soon again" 0 300 600 0
+	has_delays spread "soon, and spread" '
+		$1 > 25 { why = "too late" }
+		NR == 2 || NR > 2 && $1 < least { least = $1 }
+		$1 > most { most = $1 }
+		END { if (NR < 9 || most - least < 5) why = "not spread" }'
+	# A connection that may have lasted for 3 s begins a new row of losses. The back-off has
+	# no length for the 33rd.
+	has_delays wears_out "soon 33 times, then after 3 s" '
+		NR > 1 { row = $3 < 300 ? row + 1 : 0 }
+		NR < 35 && $1 > 25 { why = "too soon" }
+		row == 34 && !backed { if ($2 < 300 || $1 > 337) why = "no back-off" }
+		NR >= 35 && $2 >= 300 && $1 > 25 { backed = 1 }
+		END { if (!backed) why = "no back-off" }'
 }
 
 storm_mount()

@@ -268,9 +268,9 @@ arrive()
 	until log_has_room; do
 		sleep 0.1
 	done
-	[ -n "${ACTION:-}" ] || echo "$CASE $PORT" >>/tmp/visits
+	echo "$CASE $PORT" >>/tmp/visits
 	mkdir -p "$dir"
-	timeout --foreground -s KILL 60 mount -t nfs -o "$options" \
+	timeout --foreground -s KILL $((60 * ${patience:-1})) mount -t nfs -o "$options" \
 		"$1:$path" "$dir" 2>"/tmp/mount.$PORT" || return
 	[[ $CASE != client_killed.* ]] || {
 		mkdir -p "$dir"/d{1..12}
@@ -310,6 +310,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	work)		work "$dir" ;;
 	stat)		exec stat "$dir/n$number" ;;
 	look)		look "$1" ;;
+	misses)		exec perl -e '-e "$ARGV[0]/no-$$-$_" for 1 .. 40' "$dir" ;;
 	unmount)	no_faults
 			leave ;;
 	make)		make_link ;;
