@@ -34,6 +34,12 @@ with_fault()
 	return "$status"
 }
 
+# kill_after SECONDS COMMAND...: runs the command, and kills it if it hangs
+kill_after()
+{
+	timeout -s KILL $(($1 * patience)) "${@:2}"
+}
+
 # connects_traced 0|1: the trace has the client's connects, and the timers of their delays
 connects_traced()
 {
@@ -194,7 +200,7 @@ unsendable()
 	first=$!
 	await are_tasks SETXATTR 1 || why+=", itself does not wait"
 	for i in 1 2 3 4 5; do
-		timeout -s KILL 60 chmod 755 "/mnt/x$i" 2>"/tmp/chmod.$i" &
+		kill_after 60 chmod 755 "/mnt/x$i" 2>"/tmp/chmod.$i" &
 		pids+=($!)
 	done
 	await are_tasks SETATTR 5 || why+=", the others do not wait"
@@ -255,23 +261,34 @@ few_regions()
 	rm -f "$export_dir/x"
 }
 
-# The same with a load of RPCs that each need some of the regions
+# ten_xattrs FILE: prints the error, if any
+ten_xattrs()
+{
+	python3 -IS -c 'import os, sys
+for _ in range(10):
+    open(sys.argv[1], "a").close()
+    os.setxattr(sys.argv[1], "user.long", b"v" * 24000)' "$1" 2>&1
+}
+
+# The same with a load of RPCs that each need some of the regions, until RPCs have waited
 few_regions_load()
 {
-	local name="three regions for all RPCs" before
+	local name="three regions for all RPCs" before i
 
 	fault fail_mr -1 3
 	storm_mount 4.2 || { no_fault fail_mr; return; }
 	before=$(counters)
-	busy 5
-	while kill -0 "$load" 2>/dev/null; do
-		: >>/mnt/x; setxattr /mnt/x 24000
+	busy 600
+	for i in {1..20}; do
+		ten_xattrs /mnt/x
+		! has_risen c_mr_waits -ge 10 || break
 	done >/tmp/xattr.1
+	kill "$load"
 	end_busy "$name"
 	no_fault fail_mr
 	without "$name: xattrs of three regions" "$(tail -n 1 /tmp/xattr.1)"
 	risen "$before"
-	expect "$name: RPCs waited" "c_mr_waits >= 1"
+	expect "$name: RPCs waited" "c_mr_waits >= 10"
 	expect "$name: no connection lost" "c_connects == 0"
 	umount_all
 	rm -rf "${export_dir:?}"/*
@@ -314,26 +331,37 @@ built_too_large()
 	rm -rf "${export_dir:?}"/*
 }
 
+# four_are_open: succeeds if each of four readers has opened its file
+four_are_open()
+{
+	set -- /tmp/opened.*
+	[ $# -eq 4 ]
+}
+
 # A Call that is not posted returns its Send Queue entries, including those for the
 # LOCAL_INV: with four slots the Send Queue has fewer entries than the Call has attempts.
 # The file is opened before the fault, so that only READs are retried.
 entries_come_back()
 {
-	local name="C-034 a READ is marshalled again, 52 times" before pids=() i
+	local name="C-034 a READ is marshalled again, 52 times" before pids=() i go
 
 	echo 4 >"$params/slots"
 	storm_mount 4.2 || return
 	head -c 1048576 /dev/urandom >"$export_dir/four"
-	before=$(counters)
+	mkfifo /tmp/go
+	exec {go}<>/tmp/go
 	for i in 1 2 3 4; do
-		{ sleep 1; echo; } | perl -e '
-			sysopen(F, $ARGV[0], 040000) or die "$!\n"; <STDIN>;
+		perl -e '
+			sysopen(F, $ARGV[0], 040000) or die "$!\n";
+			open(O, ">", $ARGV[1]); sysread(STDIN, $b, 1);
 			sysread(F, $b, 262144) == 262144 or die "$!\n";
-			' /mnt/four >"/tmp/four.$i" 2>&1 &
+			' /mnt/four "/tmp/opened.$i" </tmp/go >"/tmp/four.$i" 2>&1 &
 		pids+=("$!")
 	done
-	sleep 0.5
+	await four_are_open || fail "$name: the files are not open"
+	before=$(counters)
 	fault fail_send_max 52
+	echo 123 >&"$go"
 	happens_in 10 have_ended "${pids[@]}" && ok "$name: the READ finds entries" ||
 		fail "$name: the READ waits for entries"
 	no_fault fail_send_max
@@ -344,7 +372,8 @@ entries_come_back()
 	risen "$before"
 	expect "$name: it was marshalled again" "c_calls_marshalled_again >= 48"
 	umount_all
-	rm -f "$export_dir/four" /tmp/four.*
+	exec {go}>&-
+	rm -f "$export_dir/four" /tmp/four.* /tmp/opened.* /tmp/go
 	echo 64 >"$params/slots"
 }
 
@@ -385,7 +414,7 @@ recall_beside_a_call()
 	fault fail_entries
 	client_counter sq_waits
 	before=$counter
-	timeout -s KILL 60 stat -f /mnt &
+	kill_after 60 stat -f /mnt &
 	pids=($!)
 	await is_past sq_waits "$before"
 	client_counter backward_replies
@@ -409,7 +438,7 @@ useless_device()
 	before=$(counters)
 	dmesg -C
 	for i in 1 2 3; do
-		timeout -s KILL 20 stat -t /mnt/. >/dev/null 2>&1 && why+=", it is used"
+		kill_after 20 stat -t /mnt/. >/dev/null 2>&1 && why+=", it is used"
 	done
 	n=$(dmesg | grep -c 'xprtrdma2: device .* can not register memory by work requests')
 	[ "$n" -eq 1 ] || why+=", the log has $n lines"
@@ -419,7 +448,7 @@ useless_device()
 	no_fault fail_extensions
 	rpc.nfsd "$nfsd_threads" && end_grace
 	listen_on rdma2
-	timeout -s KILL 30 stat -t /mnt/. >/dev/null || why+=", no use in the end"
+	kill_after 30 stat -t /mnt/. >/dev/null || why+=", no use in the end"
 	without "$name: one line for ${rose[c_connect_failures]} attempts" "$why"
 	umount_all
 }
@@ -428,7 +457,8 @@ group_storms()
 {
 	local all=storm_servers
 
-	negotiate_up || return
+	# nfsd waits a tenth of the lease for the answer to a callback.
+	LEASE=$((10 * patience)) negotiate_up || return
 	if can_fail "$faults/fail_map" "errors of this end"; then
 		all+=" passing_shortage built_too_large entries_come_back unsendable few_regions few_regions_load"
 		all+=" reply_without_entries no_reply_built no_buffers lost_calls useless_device"
@@ -443,7 +473,7 @@ group_storms()
 # read_file NAME SIZE: prints "data" if the contents are right, or dd's error
 read_file()
 {
-	timeout -s KILL 60 dd if="/mnt/$1" of="/tmp/back.$1" bs="$2" iflag=direct \
+	kill_after 60 dd if="/mnt/$1" of="/tmp/back.$1" bs="$2" iflag=direct \
 		status=none 2>"/tmp/said.$1" && cmp -s "/tmp/back.$1" "$export_dir/$1" &&
 		echo data || error_of "/tmp/said.$1"
 }
@@ -486,21 +516,27 @@ read_at_once()
 }
 
 # Replies of 16 KiB fit the client's Receives. When the server can neither copy nor gather
-# them, they wait for the pages that other Replies are sent from.
+# them, they wait for the pages that other Replies are sent from. The server ends a connection
+# when a Reply has failed 100 times, so a shortage of 90 attempts ends none, however long
+# they take. Each of the 24 Replies meets it, or it has passed.
 no_buffers()
 {
-	local name="C-093 no buffer for a Reply" before i why='' got
+	local name="C-093 no buffer for a Reply" before i why='' got left
 
 	storm_mount 3 nolock,rsize=16384 || return
 	for i in 1 2 3 4 5 6; do
-		head -c 262144 /dev/urandom >"$export_dir/b$i"
+		head -c 65536 /dev/urandom >"$export_dir/b$i"
 		stat "/mnt/b$i" >/dev/null
 	done
 	before=$(counters)
 	got=$(read_at_once b1 b2)
 	[ "${got// /}" = 2data ] || why+=", before: $got"
-	got=$(with_fault fail_buffer -1 read_at_once b1 b2 b3 b4 b5 b6)
-	[ "${got// /}" = 6data ] || why+=", $got"
+	for i in 1 2 3 4; do
+		got=$(with_fault fail_buffer 90 read_at_once b1 b2 b3 b4 b5 b6)
+		[ "${got// /}" = 6data ] || why+=", $got"
+		left=$(cat "$faults/fail_buffer/times")
+		[ "$left" -le $((90 - 24)) ] || why+=", only $((90 - left)) attempts failed"
+	done
 	risen "$before"
 	without "$name: the data are correct" "$why"
 	expect "$name: Replies waited, or moved pages of the buffer" \
@@ -508,7 +544,7 @@ no_buffers()
 	expect "$name: no error, the same connection" \
 		"s_errors_reply_resource==0&&s_errors_system==0&&c_errors_received==0&&c_connects==0"
 	expect "$name: each Reply is counted once" \
-		"s_inline_bytes >= 8*262144 && s_inline_bytes < 8*262144 + 100000"
+		"s_inline_bytes >= 26*65536 && s_inline_bytes < 26*65536 + 100000"
 	echo "# ${rose[s_shortages]} waits, ${rose[s_buffer_parts_moved]} parts"
 	umount_all
 	rm -f "$export_dir"/b?
@@ -538,7 +574,7 @@ lost_call()
 
 write_file()
 {
-	timeout -s KILL 60 dd if="/tmp/back.l" of="/mnt/l" bs=32768 oflag=direct \
+	kill_after 60 dd if="/tmp/back.l" of="/mnt/l" bs=32768 oflag=direct \
 		conv=notrunc status=none 2>/tmp/said.l && echo written || error_of /tmp/said.l
 }
 
