@@ -270,7 +270,11 @@ class Endpoint:
 
     def rdma(self, region, length, handle, offset, read=False, at=0, immediate=False):
         """Does an RDMA Write to the peer's memory, or an RDMA Read from it."""
-        if lib.ep_rdma(self.pointer, 2 if immediate else read, region.head, at, length, handle, offset):
+        code = lib.ep_rdma(self.pointer, 2 if immediate else read, region.head, at, length,
+                           handle, offset)
+        if immediate and abs(code) == errno.EINVAL:
+            raise NotApplicable('the device has no RDMA Write With Immediate')
+        if code:
             raise Lost('RDMA to the peer')
 
     def close(self):
