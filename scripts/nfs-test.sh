@@ -7,7 +7,7 @@
 #
 # --groups only prints the names of the groups, --build only builds what all groups need,
 # and --built uses an existing build. PROTO=rdma runs the groups over the kernel's own
-# transport, for comparison.
+# transport, for comparison, and DEVICE=siw over soft-iWARP.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -146,7 +146,7 @@ build()
 
 case $step in
 --groups)	printf '%s\n' "$@"; exit ;;
-*)	known_kernel "$kernel"; check_groups "$@" ;;
+*)	known_kernel "$kernel"; check_groups "$@"; known device "${DEVICE:-rxe}" rxe siw ;;
 esac
 case $step in
 --build)	build "$@"; exit ;;
@@ -238,6 +238,7 @@ failed=0
 for group in "$@"; do
 	name="$kernel $group"
 	[ "$proto" = rdma2 ] || name="$proto $name"
+	[ "${DEVICE:-rxe}" = rxe ] || name="$DEVICE $name"
 	log=$(mktemp)
 	for try in 1 2; do
 		{

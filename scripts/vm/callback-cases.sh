@@ -22,7 +22,7 @@ grace_over()
 # One server with a listener for each transport
 server_for_callbacks()
 {
-	nfs_up rdma2 "${DEVICE:-rxe}" && load_modules rdma &&
+	nfs_up rdma2 && load_modules rdma &&
 		listen_on rdma "$intree_port" && grace_over
 }
 

@@ -11,7 +11,7 @@ echo_port=20070
 # echo_up [LEVEL]: loads the modules, with this level of backward operation at both ends
 echo_up()
 {
-	client_up rdma2 "${DEVICE:-rxe}" && modprobe rpcrdma2_echo &&
+	client_up rdma2 && modprobe rpcrdma2_echo &&
 		backward_level "${1:-inline}" && echo_do "serve $echo_port"
 }
 

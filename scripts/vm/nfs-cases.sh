@@ -199,12 +199,14 @@ siw_regions()
 
 group_siw()
 {
-	nfs_up "$proto" siw || { fail "server"; return; }
+	local DEVICE=siw
+
+	nfs_up "$proto" || { fail "server"; return; }
 	exercise "siw, NFSv4.2" "$proto" 4.2
 	exercise "siw, NFSv3" "$proto" 3
 	[ "$proto" != rdma2 ] || siw_regions
 	finish
-	check "siw: device removed" device_down siw
+	check "siw: device removed" device_down
 }
 
 stats()
@@ -715,10 +717,9 @@ both_versions()
 # that passes this class reads garbage.
 group_versions()
 {
-	local v device=${DEVICE:-rxe}
+	local v
 
-	nfs_up rdma2 "$device" && modprobe rpcrdma ||
-		{ fail "server"; return; }
+	nfs_up rdma2 && modprobe rpcrdma || { fail "server"; return; }
 	common=rsize=262144,wsize=262144
 	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
 		exercise "NFSv$v, version 1" rdma "$v"

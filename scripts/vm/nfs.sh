@@ -60,10 +60,10 @@ net_up()
 	ip -6 addr add "$own6/64" dev "$netdev" nodad
 }
 
-# device_up rxe|siw: adds the RDMA device of this type
+# device_up [rxe|siw]: adds the RDMA device of this type, by default the type that DEVICE names
 device_up()
 {
-	local type=${1:-rxe}
+	local type=${1:-${DEVICE:-rxe}}
 
 	net_up || complain "no network" || return 1
 	# The default backlog is smaller than a burst of RDMA Reads, and soft-RoCE recovers
@@ -77,13 +77,13 @@ device_up()
 
 device_down()
 {
-	rdma link del "${1:-rxe}0"
+	rdma link del "${DEVICE:-rxe}0"
 }
 
 # device_again [PAUSE]: removes the device and adds it after this time
 device_again()
 {
-	device_down rxe && sleep "${1:-0}" && device_up
+	device_down && sleep "${1:-0}" && device_up
 }
 
 # beside_rdma COMMAND...: runs the command while 10.9.9.1 is the address of an interface
@@ -239,6 +239,6 @@ nfs_up()
 client_up()
 {
 	load_modules "$1" || return 1
-	device_up "${2:-rxe}" || return 1
+	device_up "${2:-}" || return 1
 	teach_netconfig
 }
