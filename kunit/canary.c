@@ -10,6 +10,7 @@
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/debug_locks.h>
+#include <linux/dma-mapping.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -19,9 +20,11 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
+#include <rdma/ib_verbs.h>
+
 static char *trouble = "none";
 module_param(trouble, charp, 0444);
-MODULE_PARM_DESC(trouble, "Fault to provoke: none, warn, leak, locks, bounds, shift, sleep, hung, killable, unlocked, race");
+MODULE_PARM_DESC(trouble, "Fault to provoke: none, warn, leak, locks, bounds, shift, sleep, hung, killable, unlocked, race, direction, length, twice, mapped, unmapped");
 
 static DECLARE_COMPLETION(never);
 static DEFINE_MUTEX(first);
@@ -150,6 +153,73 @@ static void make_race(void)
 	kthread_stop(other);
 }
 
+static struct {
+	unsigned int		times;
+	size_t			length;
+	enum dma_data_direction	dir;
+} unmaps;
+
+static int use_device(struct ib_device *device)
+{
+	void *memory = kmalloc(512, GFP_KERNEL);
+	u64 addr;
+
+	if (!memory)
+		return -ENOMEM;
+	addr = ib_dma_map_single(device, memory, 512, DMA_TO_DEVICE);
+	if (!ib_dma_mapping_error(device, addr)) {
+		while (unmaps.times--)
+			ib_dma_unmap_single(device, addr, unmaps.length, unmaps.dir);
+	}
+	kfree(memory);
+	return -EOPNOTSUPP;
+}
+
+static struct ib_client client = {
+	.name	= "canary",
+	.add	= use_device,
+};
+
+/*
+ * Maps memory for the RDMA device, and unmaps it so many times, with this length and
+ * direction. Where the RDMA core is a module, a reference to it would keep this module from
+ * loading.
+ */
+static void map_and_unmap(unsigned int times, size_t length, enum dma_data_direction dir)
+{
+	unmaps.times = times;
+	unmaps.length = length;
+	unmaps.dir = dir;
+	if (IS_BUILTIN(CONFIG_INFINIBAND) && !ib_register_client(&client))
+		ib_unregister_client(&client);
+}
+
+static void make_wrong_direction(void)
+{
+	map_and_unmap(1, 512, DMA_FROM_DEVICE);
+}
+
+static void make_wrong_length(void)
+{
+	map_and_unmap(1, 256, DMA_TO_DEVICE);
+}
+
+static void make_second_unmap(void)
+{
+	map_and_unmap(2, 512, DMA_TO_DEVICE);
+}
+
+static void make_lasting_mapping(void)
+{
+	map_and_unmap(0, 0, DMA_NONE);
+}
+
+/* No fault */
+static void make_right_mapping(void)
+{
+	map_and_unmap(1, 512, DMA_TO_DEVICE);
+}
+
 static const struct {
 	const char *kind;
 	void (*make)(void);
@@ -165,6 +235,11 @@ static const struct {
 	{ "killable",	make_killable_task },
 	{ "unlocked",	make_unlocked },
 	{ "race",	make_race },
+	{ "direction",	make_wrong_direction },
+	{ "length",	make_wrong_length },
+	{ "twice",	make_second_unmap },
+	{ "mapped",	make_lasting_mapping },
+	{ "unmapped",	make_right_mapping },
 };
 
 static int __init canary_init(void)

@@ -5,7 +5,7 @@ Tests of properties of the guests that all tests rely on. Each detector works: a
 fault has to report exactly this fault and fail, and a guest without a fault has to pass. Guests
 do not see the machine's files in the folders that tests write to. One line per case.
 
-    canary.py [uml-debug|kcsan]
+    canary.py [uml-debug|uml-dma|kcsan]
 """
 
 import atexit
@@ -69,6 +69,13 @@ CANARIES = {'uml-debug': [
     ('stays', 0, '', 'echo 0 >/run/vm/rc; while :; do :; done'),
     ('ends', 124, 'no end after 15 s without work, not switched off behind its result',
      'touch /run/vm/ends; echo 0 >/run/vm/rc; sleep 9999'),
+], 'uml-dma': [
+    # The kernel's checks of the DMA API, and those of the device, of which the last one is alone
+    ('unmapped', 0, ''),
+    ('direction', 126, 'DMA-API: .*frees DMA memory with different direction'),
+    ('length', 126, 'DMA-API: .*frees DMA memory with different size'),
+    ('twice', 126, 'DMA-API: .*tries to free DMA memory it has not allocated'),
+    ('mapped', 126, 'WARNING: .*rxe_dma_cleanup'),
 ], 'kcsan': [
     # The detector of data races, with several processors
     ('none', 0, ''),
@@ -134,6 +141,8 @@ def guest(name, *command, here=TOP, cwd=None):
 def run(kind, status, report, command=None):
     """Returns a line about a canary."""
     command = command or f'insmod {work}/canary.ko trouble={kind}'
+    if kernel == 'uml-dma':
+        command = f"bash -c '. {TOP}/scripts/vm/nfs.sh && device_up' && {command}"
     if kind == 'hung':
         command = f'echo 2 >/proc/sys/kernel/hung_task_timeout_secs; {command} && sleep 5'
     rc = guest(kind, command)

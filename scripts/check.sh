@@ -31,6 +31,7 @@ run_job()
 	dissector) scripts/dissector.sh ;;
 	fuzz)	scripts/fuzz/run.sh --runs 5000000 ;;
 	canary)	scripts/canary.sh ;;
+	canary/*) scripts/canary.sh "${1#*/}" ;;
 	kernels/*) scripts/kernels.sh "${1#*/}" ;;
 	kunit-host) scripts/kunit-host.sh --cases ;;
 	kunit-host-*) scripts/kunit-host.sh --arch "${1#kunit-host-}" ;;
@@ -177,7 +178,7 @@ list()
 		kernels) scripts/kernels.sh --names | sed 's|^|kernels/|' ;;
 		uml-debug-long)	groups_of "$suite" uml-debug ;;
 		smp)	groups_of uml-smp uml-smp ;;
-		dma)	groups_of uml-dma uml-dma ;;
+		dma)	groups_of uml-dma uml-dma; echo canary/uml-dma ;;
 		races)	groups_of kcsan kcsan ;;
 		*uml*|debian) groups_of "$suite" "$suite" ;;
 		soak)	printf '%s\n' "${soak[@]}" ;;
