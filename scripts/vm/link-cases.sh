@@ -25,8 +25,10 @@ group=${1#link-}
 # On one processor larger READs make in-tree's server spin forever.
 intree_opts=rsize=262144,wsize=262144
 
-# counters: like that of cases.sh, with the server's from the other guest; in-tree's server
-# has a few
+# The prefix of commands for the server's side, which is in the other guest by default
+server_side=(on_server)
+
+# counters: like that of cases.sh, with the server's from its guest; in-tree's server has a few
 server_counters()
 {
 	local i
@@ -41,7 +43,7 @@ server_counters()
 counters()
 {
 	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters 2>/dev/null
-	on_server server_counters
+	"${server_side[@]}" server_counters
 }
 
 # make_tree FOLDER: creates files with sizes around every boundary, a large file, and
@@ -666,7 +668,7 @@ has_written()
 }
 
 # A client that writes while the server's machine restarts. NFSv3 has no grace period.
-group_reboot()
+server_reboots()
 {
 	local name="the server's machine restarts" before
 
@@ -690,6 +692,159 @@ group_reboot()
 	same "$name: all files are at the server" "$(on_server sums "$export_dir")" "$(sums /run/files)"
 	pair_down rdma2 rdma2
 	rm "$share/disk"
+	return "$failed"
+}
+
+# The other way round: the NFS server is in the guest that drives the cases, and a client in the
+# other one, which restart_server restarts. A second client is on the machine of the server.
+far_addr4=10.0.0.1
+near_addr4=10.0.0.2
+
+near_up()
+{
+	# both modules
+	VM_NODE='' load_modules rdma2 && device_up && teach_netconfig && server_up rdma2
+}
+
+near_down()
+{
+	all_are_unmounted && server_down
+	unload rdma2
+}
+
+# far_up VERSION: mounts the other guest's export
+far_up()
+{
+	local nfs_host=$near_addr4 opts=''
+
+	[ "$1" != 3 ] || opts=nolock
+	modprobe xprtrdma2 && device_up && teach_netconfig && mount_nfs rdma2 "$1" /mnt "$opts"
+}
+
+# far_syncs NAME: writes files, and keeps the checksum of each in the shared folder once the
+# server has it
+far_syncs()
+{
+	local i sum
+
+	for ((i = 1; ; i++)); do
+		head -c 1048576 /dev/urandom >"/tmp/$1" && sum=$(b2sum <"/tmp/$1") &&
+			dd if="/tmp/$1" of="/mnt/$1.$i" bs=64k conv=fsync status=none || return
+		appear "$share/synced.$1.$i" <<<"$sum"
+	done
+}
+
+# far_writes VERSION: keeps WRITEs of 1 MiB in flight, until the machine restarts
+far_writes()
+{
+	local i
+
+	for i in 1 2 3 4; do
+		while dd if=/dev/zero of="/mnt/busy.$i" bs=1M count=16 oflag=direct status=none; do
+			:
+		done >"/tmp/busy.$i" 2>&1 &
+	done
+	far_syncs "$1" >/tmp/syncs 2>&1 &
+}
+
+# has_synced VERSION NUMBER: succeeds if so many files have been written
+has_synced()
+{
+	[ -e "$share/synced.$1.$2" ]
+}
+
+# synced_are_in FOLDER VERSION: compares the files with the checksums
+synced_are_in()
+{
+	local file name n=0
+
+	for file in "$share/synced.$2".*; do
+		name=${file##*/synced.}
+		[ "$(b2sum <"$1/$name")" = "$(cat "$file")" ] || complain "$name" || return
+		n=$((n + 1))
+	done
+	# has_synced has waited for these
+	[ "$n" -ge 3 ] || complain "only $n files"
+}
+
+# far_is_gone: succeeds if the server has no connection of the other guest
+far_is_gone()
+{
+	! grep -E "^peer=$far_addr4:.* state=(up|closing) " /proc/net/rpc/svcrdma2
+}
+
+# clients_are NUMBER: succeeds if the server has connections of so many hosts, and keeps limits
+# for as many
+clients_are()
+{
+	local peers addresses
+
+	peers=$(sed -n '/ state=ended /d; s/^peer=\([0-9.]*\):.*/\1/p' /proc/net/rpc/svcrdma2 |
+		sort -u | wc -l)
+	addresses=$(grep -c '^address ' /sys/kernel/debug/svcrdma2/transfers)
+	[ "$peers $addresses" = "$1 $1" ] || complain "$peers peers, $addresses addresses"
+}
+
+# far_is_delegated: succeeds if the other guest has a delegation of the file "recalled"
+far_is_delegated()
+{
+	[ "$(on_server cat /mnt/recalled)" = old ] &&
+		grep -qs 'type: deleg, .*recalled"' /proc/fs/nfsd/clients/*/states
+}
+
+# client_reboots VERSION: the machine of a client restarts while it writes, and the other client
+# does not notice. The delay of the server's packets has RDMA Reads and Replies in flight at any
+# time. NFSv4: the server revokes the delegation that the first client cannot return.
+client_reboots()
+{
+	local name="the client's machine restarts, NFSv$1" before
+
+	begin_losses 4.2 || return
+	check "$name: mount" on_server far_up "$1" || return
+	if [ "$1" != 3 ]; then
+		echo old >"$export_dir/recalled"
+		check "$name: a delegation" await far_is_delegated
+	fi
+	on_server far_writes "$1"
+	check "$name: files are written before" await has_synced "$1" 3 &&
+		check "$name: the server has both clients" clients_are 2 || return
+	before=$(counters)
+	delayed 200
+	restart_server
+	check "$name: the server ends the connection" await far_is_gone
+	check "$name: another client continues" transfers_go_on 8
+	[ "$1" = 3 ] || check "$name: another client gets what was delegated" \
+		eval 'echo new >/mnt/recalled'
+	tc qdisc del dev "$netdev" root
+	risen "$before"
+	expect "$name: one connection ends, and with transfers in flight" \
+		"s_disconnects == 1 && s_ended_SEND + s_ended_READ == 1 && c_disconnects == 0"
+	check "$name: the server keeps nothing of it" clients_are 1
+	check "$name: the server has the files that were synced" synced_are_in "$export_dir" "$1"
+	check "$name: the client is up again" on_server far_up "$1" &&
+		check "$name: it reads the files that were synced" on_server synced_are_in /mnt "$1"
+	[ "$1" = 3 ] || same "$name: it reads what was delegated" "$(on_server cat /mnt/recalled)" new
+	check "$name: umount" on_server umount_all
+	end_losses "$name: another client"
+}
+
+# clients_reboot VERSION...
+clients_reboot()
+{
+	local v nfs_host=$near_addr4 server_side=()
+
+	net_up
+	check "the server, and a client on its machine" near_up || return
+	for v in "$@"; do
+		client_reboots "$v" || return
+	done
+	check "the client that restarted unloads" on_server unload rdma2
+	check "the server and its client unload" near_down
+}
+
+group_reboot()
+{
+	server_reboots && clients_reboot 3 4.2
 }
 
 run_node run_group "$group"
