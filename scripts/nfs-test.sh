@@ -99,7 +99,7 @@ timeout=${TIMEOUT:-$timeout}
 with_cases=(files paths siw sizes intree versions stock kerberos kerberos-calls storms moves
 	conformance conformance-client conformance-intree flawed hostile kill-peer negotiate
 	negotiate-hour properties backward-rpc-called devices link-v2 link-client link-server
-	link-intree link-tuned link-siw link-stock)
+	link-intree link-tuned link-siw link-stock adapter)
 
 # Dies unless all groups exist, and CASES has a meaning for them.
 check_groups()

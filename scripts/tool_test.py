@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 Tests the tool rdma2 (utils/rdma2) on machines that consist of files, without a kernel; the
-listener of adapter.py; and the form in which check.sh prints results.
+listener, the arguments and the plan of adapter.py; and the form in which check.sh prints results.
 
         tool_test.py [TOOL]
 """
@@ -504,6 +504,98 @@ class Adapter(unittest.TestCase):
     def test_no_listener(self):
         for ports in '', 'tcp 2049\n', 'rdma 20050\n', 'tcp 20049\n':
             self.assertEqual(self.portlist(ports), 'rdma 20049')
+
+
+class AdapterPlan(unittest.TestCase):
+    """The steps that adapter.py plans, takes and documents; no step waits"""
+
+    def said(self, *arguments):
+        """Returns the status and the output of the script, which must end at its arguments."""
+        done = subprocess.run([f'{HERE}/adapter.py', *arguments], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        self.assertNotIn('Traceback', done.stdout)
+        return done.returncode, done.stdout
+
+    def planned(self, *arguments):
+        """Returns the sum that the script prints, which is that of the lines before it."""
+        status, said = self.said(*arguments, '--dry-run')
+        self.assertEqual(status, 0)
+        total = int(re.search(r'^(\d+) s in all', said, re.M)[1])
+        self.assertEqual(sum(map(int, re.findall(r'^ +(\d+) s  ', said, re.M))), total)
+        return total
+
+    def taken(self, *arguments):
+        """Returns the seconds that a run sets for its commands, which have no effect."""
+        adapter = load(f'{HERE}/adapter.py')
+        seconds = []
+
+        def execute(*command):
+            if command[0].endswith('load.sh'):
+                seconds.append(int(command[-2]))
+            elif command[0] == 'fio':
+                runtime, = (word for word in command if word.startswith('--runtime='))
+                self.assertIn('--time_based', command)
+                seconds.append(int(runtime.partition('=')[2]))
+                job = {'total_ios': 1, 'iops': 1, 'bw_bytes': 1,
+                       'clat_ns': {'mean': 1, 'percentile': {'99.000000': 1}}}
+                return 0, json.dumps({'jobs': [{'error': 0, 'read': job, 'write': job}]})
+            elif command[0].endswith('fs-exercise.py'):
+                return 0, 'ok a file'
+            return 0, ''
+
+        def mounted(*_):
+            with open(f'{adapter.MOUNT}/fio', 'w', encoding='utf-8'):
+                return contextlib.nullcontext()
+
+        with tempfile.TemporaryDirectory() as folder, \
+                contextlib.redirect_stdout(io.StringIO()), \
+                unittest.mock.patch('sys.argv', ['adapter.py', *arguments, '--output',
+                                                 f'{folder}/report']):
+            for name, value in {'MOUNT': folder, 'EXPORT': folder, 'execute': execute,
+                                'mounted': mounted, 'check_machine': lambda *_: None,
+                                'same_modules': contextlib.nullcontext,
+                                'server_status': lambda: {'transport': 'rdma2', 'busy': 0,
+                                                          'kernel': '', 'bytes': 1 << 40},
+                                'kernel_log': lambda: list, 'end_at_signals': lambda: None,
+                                'Server': unittest.mock.Mock(
+                                    return_value=unittest.mock.Mock(fault=None))}.items():
+                setattr(adapter, name, value)
+            with unittest.mock.patch('os.geteuid', return_value=0), \
+                    unittest.mock.patch.dict(os.environ):
+                adapter.main()
+            return sum(seconds)
+
+    def test_a_run_takes_what_is_planned(self):
+        for arguments in (('loopback', '192.0.2.1'), ('client', '192.0.2.1'),
+                          ('client', '2001:db8::1', '--clients', 'v1,rpcrdma'),
+                          ('loopback', '192.0.2.1', '--seconds', '7', '--clients', 'v2,v2')):
+            self.assertEqual(self.taken(*arguments), self.planned(*arguments), arguments)
+
+    def test_the_document_has_the_plan(self):
+        one = self.planned('loopback', '192.0.2.1')
+        two = self.planned('client', '192.0.2.1') + \
+            self.planned('client', '192.0.2.1', '--clients', 'v1,rpcrdma')
+        with open(f'{HERE}/../Documentation/adapter.rst', encoding='utf-8') as f:
+            self.assertIn(f'take {one} s on one machine and {two} s on two', f.read())
+
+    def test_arguments(self):
+        for arguments, error in (
+                ((), 'usage: '), (('client',), 'required: address'),
+                (('client', 'server.example'), 'server.example is not an IP address'),
+                (('loopback', '192.0.2.1', '--clients', 'v2,v3'), 'there is no client v3'),
+                (('loopback', '192.0.2.1', '--clients', ''), 'there is no client '),
+                (('loopback', '192.0.2.1', '--seconds', '0'), '0 is not a number from 1 on'),
+                (('server', '--size', '-1'), '-1 is not a number from 1 on'),
+                (('server', '192.0.2.1'), 'unrecognized arguments: 192.0.2.1')):
+            status, said = self.said(*arguments)
+            self.assertEqual((status, error in said), (2, True), said)
+
+    def test_help(self):
+        for arguments, words in (((), ('loopback', 'server', 'client')),
+                                 (('client',), ('address', '--clients', '--dry-run')),
+                                 (('server',), ('--intree', '--size'))):
+            status, said = self.said(*arguments, '--help')
+            self.assertEqual((status, [word for word in words if word not in said]), (0, []))
 
 
 class Documents(unittest.TestCase):

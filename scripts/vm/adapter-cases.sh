@@ -1,75 +1,83 @@
 # shellcheck shell=bash disable=SC2015,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: the script for machines with an adapter (scripts/adapter.py), over
-# soft-RoCE.
+# Sourced by nfs-cases.sh: the script for machines with an adapter (scripts/adapter.py), with both
+# ends on one machine.
 
-adapter=$VM_TOP/scripts/adapter.py
-adapter_report=/run/vm/adapter
+# shellcheck source=scripts/vm/adapter.sh
+. "$(dirname "$0")/adapter.sh" || exit 2
 
-# adapter_is_gone: succeeds if the script has left no mount, no server and no module in use
-adapter_is_gone()
+# What the script needs of the machine is absent. tool_test.py has the errors of arguments.
+adapter_needs()
 {
-	! grep ' /run/rdma2-adapter' /proc/mounts && [ "$(cat /proc/fs/nfsd/threads)" -eq 0 ] &&
-		unload rdma2
+	net_up
+	adapter_refuses "too large" "MiB of memory" loopback "$addr4" --size 1000000
+	adapter_refuses "no RDMA device" "device: there is no RDMA device" client "$addr4"
+	adapter_refuses "no RDMA device, server" "device: there is no RDMA device" server
+	device_up || { fail "device"; return; }
+	MODPROBE_OPTIONS='-d /none' adapter_refuses "no module" \
+		"there is no module xprtrdma2 for Linux" loopback "$addr4"
+	MODPROBE_OPTIONS='-d /none' adapter_refuses "no module of the kernel" \
+		"there is no module rpcrdma for Linux" server --intree
+	mv /usr/bin/fio /usr/sbin/exportfs /root
+	adapter_refuses "no packages" "apt install fio nfs-kernel-server" loopback "$addr4"
+	mv /root/fio /usr/bin
+	mv /root/exportfs /usr/sbin
+	adapter_refuses "an address of another machine" "10.0.0.77 is not an address of this machine" \
+		loopback 10.0.0.77
+	adapter_refuses "an address without a device" "127.0.0.1 by lo, which has no RDMA device" \
+		loopback 127.0.0.1
+	adapter_refuses "no route" "route: none to 192.0.2.1" client 192.0.2.1
+	adapter_refuses "no folder for the report" "No such file" client "$addr4" --output /none/x
 }
 
-# adapter_refuses NAME TEXT ARGUMENT...: a case that the script ends with this error
-adapter_refuses()
+# A run that gets a signal during fio
+adapter_is_killed()
 {
-	local name=$1 text=$2 said
+	local was pid report=$adapter_report.killed
 
-	shift 2
-	! said=$("$adapter" "$@" 2>&1) && grep -q -- "$text" <<<"$said" && ok "$name" ||
-		fail "$name: $said"
-}
-
-# adapter_reported FILE VARIANT: succeeds if the report has right files only, and all rows
-adapter_reported()
-{
-	grep -A 1 "^$2\$" "$1" | grep -q '^    files: [1-9][0-9]* right, 0 wrong$' &&
-		[ "$(grep -cE "^    $2( +[0-9.]+){5}" "$1")" -eq 10 ]
+	was=$(adapter_state)
+	CASES=O_DIRECT "$adapter" loopback "$addr4" --size 16 --seconds 600 --output "$report" \
+		>"$report.said" 2>&1 &
+	pid=$!
+	await grep -qs '^rdma2, version 2' "$report"
+	await pidof fio >/dev/null
+	kill "$pid"
+	! wait "$pid" && grep -q '^FAILED: ended by a signal' "$report" && ok "killed" ||
+		fail "killed: $(tail -n 3 "$report.said")"
+	! pidof fio && ok "killed: fio ends" || fail "killed: fio runs"
+	adapter_same "killed: all is cleaned up" "$was"
 }
 
 group_adapter()
 {
-	local client pid short=(--size 16 --seconds 1)
+	local client pid was
 
-	device_up || { fail "device"; return; }
 	touch /etc/exports
-	adapter_refuses "no command" "usage: "
-	adapter_refuses "unknown client" "the kernel has no client for NFSv3" \
-		loopback "$addr4" --clients v2,v3
-	adapter_refuses "too large" "MiB of memory" loopback "$addr4" --size 1000000
+	adapter_needs
+	adapter_refuses "no server" '(does "adapter.py server" run on 10.0.0.1?)' client "$addr4" \
+		--output "$adapter_report.none"
 	nfs_up rdma2
-	adapter_refuses "nfsd runs" "systemctl stop nfs-server" loopback "$addr4" --output "$adapter_report.nfsd"
+	adapter_refuses "nfsd runs" "systemctl stop nfs-server" loopback "$addr4"
 	adapter_refuses "a server of another origin" "^FAILED: this script has not started the server" \
 		client "$addr4" --output "$adapter_report.other"
-	adapter_refuses "no folder for the report" "No such file" client "$addr4" --output /none/x
+	mount_nfs rdma2 4.2 /mnt
+	adapter_refuses "a mount" "/mnt is mounted over RDMA" client "$addr4"
 	stop_and_unload || { fail "nfsd does not stop"; return; }
 	locking_up
+	was=$(adapter_state)
 
-	check "loopback" "$adapter" loopback "$addr4" "${short[@]}" --output "$adapter_report"
+	check "loopback" "$adapter" loopback "$addr4" "${adapter_short[@]}" --output "$adapter_report"
 	for client in 'rdma2, version 2' 'rdma2, version 1' rpcrdma; do
 		check "loopback: $client" adapter_reported "$adapter_report" "$client"
 	done
-	check "loopback: all is cleaned up" adapter_is_gone
+	adapter_same "loopback: all is cleaned up" "$was"
+	adapter_is_killed
 
-	rmmod rpcrdma && modprobe -a xprtrdma2 svcrdma2 && echo 2 >/sys/module/svcrdma2/parameters/versions
+	modprobe -a xprtrdma2 svcrdma2 && echo 2 >/sys/module/svcrdma2/parameters/versions
 	adapter_refuses "a server of version 2 only" "^FAILED: rdma2, version 1: " loopback "$addr4" \
-		"${short[@]}" --clients v1,v2 --output "$adapter_report.2"
+		"${adapter_short[@]}" --clients v1,v2 --output "$adapter_report.2"
 	check "a server of version 2 only: the other client" adapter_reported "$adapter_report.2" \
 		'rdma2, version 2'
-	same "pin has its previous value" "$(cat /sys/module/xprtrdma2/parameters/pin)" ''
-	check "a server of version 2 only: all is cleaned up" adapter_is_gone
-
-	"$adapter" server "${short[@]}" >"$adapter_report.server" 2>&1 &
-	pid=$!
-	await grep -q listens "$adapter_report.server"
-	check "client" "$adapter" client "$addr4" "${short[@]}" --clients v2 \
-		--output "$adapter_report.client"
-	check "client: rows" grep -qE '( +[0-9.]+){5} / [0-9.]+$' "$adapter_report.client"
-	kill "$pid"
-	wait "$pid" && ok "server: ends" || fail "server: ends: $(cat "$adapter_report.server")"
-	check "server: nothing stays" adapter_is_gone
+	check "a server of version 2 only: unload" unload rdma2
 }
