@@ -19,6 +19,8 @@ set -u
 . "$(dirname "$0")/loss-cases.sh" || exit 2
 # shellcheck source=scripts/vm/apart-cases.sh
 . "$(dirname "$0")/apart-cases.sh" || exit 2
+# shellcheck source=scripts/vm/adapter.sh
+. "$(dirname "$0")/adapter.sh" || exit 2
 
 group=${1#link-}
 
@@ -845,6 +847,60 @@ clients_reboot()
 group_reboot()
 {
 	server_reboots && clients_reboot 3 4.2
+}
+
+# adapter_serves ARGUMENT...: starts the server of adapter.py
+adapter_serves()
+{
+	adapter_was=$(adapter_state)
+	"$adapter" server --size 16 "$@" >/tmp/adapter.said 2>&1 &
+	adapter_pid=$!
+	await grep -q '^The server listens' /tmp/adapter.said || ! cat /tmp/adapter.said
+}
+
+# adapter_stops: stops it by a signal; it has to succeed, and to leave everything as it was
+adapter_stops()
+{
+	kill "$adapter_pid"
+	wait "$adapter_pid" || ! cat /tmp/adapter.said || return
+	[ "$(adapter_state)" = "$adapter_was" ] || complain "$(adapter_state | paste -sd' ')"
+}
+
+# adapter_client NAME ADDRESS SERVER VARIANT...: a client with these variants in its report
+adapter_client()
+{
+	local name=$1 report=$adapter_report.$3 variant was
+
+	was=$(adapter_state)
+	check "$name" "$adapter" client "$2" "${adapter_short[@]}" --output "$report"
+	for variant in "${@:4}"; do
+		check "$name: $variant" adapter_reported "$report" "$variant, server $3" ' / [0-9.]+'
+	done
+	same "$name: variants" "$(grep -cE '^[a-z].*, server ' "$report")" $(($# - 3))
+	adapter_same "$name: all is cleaned up" "$was"
+}
+
+# scripts/adapter.py as adapter.rst describes it for two machines, over both families of
+# addresses
+group_adapter()
+{
+	local node_up="net_up && device_up && touch /etc/exports && locking_up"
+
+	check "the server's node" on_server "$node_up" && check "the client's node" eval "$node_up" ||
+		return
+	net_up
+	adapter_refuses "no server" '(does "adapter.py server" run on 10.0.0.1?)' client "$addr4" \
+		--output "$adapter_report.none"
+	check "server" on_server adapter_serves
+	adapter_client "client" "$addr4" rdma2 'rdma2, version 2' 'rdma2, version 1' rpcrdma
+	adapter_refuses "a larger file" "FAILED: the server has --size 16, less than 17" client "$addr4" \
+		--size 17 --output "$adapter_report.size"
+	check "server: ends" on_server adapter_stops
+	check "server --intree" on_server adapter_serves --intree
+	adapter_client "client, server --intree" "$addr6" rpcrdma 'rdma2, version 1' rpcrdma
+	adapter_refuses "no client is left" "^FAILED: no client is left" client "$addr4" --clients v2 \
+		--size 16 --output "$adapter_report.left"
+	check "server --intree: ends" on_server adapter_stops
 }
 
 run_node run_group "$group"
