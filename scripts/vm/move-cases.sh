@@ -32,6 +32,26 @@ without_rpcs()
 	check "$name: umount" umount_all
 }
 
+# rpcs_apart: the five minutes count from the last RPC, on the next connection, too.
+rpcs_apart()
+{
+	local name i
+
+	mount_nfs rdma2 3 /mnt nolock || { fail "NFSv3, RPCs 200 s apart: mount"; return; }
+	for i in 1 2; do
+		name="NFSv3, RPCs 200 s apart, connection $i"
+		dd if=/dev/zero of=/mnt/apart bs=4k count=1 conv=fsync status=none
+		sleep 200
+		dd if=/dev/zero of=/mnt/apart bs=4k count=1 conv=fsync status=none
+		sleep 200
+		check "$name: it is up after 400 s" [ "$(connection state)" = up ]
+		sleep 110
+		check "$name: it is closed 310 s after the last RPC" \
+			[ "$(connection state)" = down ]
+	done
+	check "NFSv3, RPCs 200 s apart: umount" umount_all
+}
+
 # silent_peer: nfsd checks every 6 minutes, and closes connections that had no Call at two
 # checks in a row.
 silent_peer()
@@ -316,7 +336,8 @@ switched_off()
 group_moves()
 {
 	nfs_up rdma2 || { fail "server"; return; }
-	chosen without_rpcs silent_peer mtu_changes vlan moves_under_load namespace_ends
+	chosen without_rpcs silent_peer mtu_changes vlan moves_under_load namespace_ends \
+		rpcs_apart
 	finish
 	switched_off
 }
