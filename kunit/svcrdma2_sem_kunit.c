@@ -939,21 +939,32 @@ static void reserve_meanwhile(void)
 	scarce.ret = reserve_pages(&scarce.f->sp, &scarce.f->calls[0], scarce.pages);
 }
 
+static const struct taken_case {
+	const char	*desc;
+	enum place	place;	/* of the other connection, where this one acts */
+	int		ret;	/* of this one */
+} taken_cases[] = {
+	{ "between the other's first look and its account", BEHIND_GRANT, 0 },
+	{ "behind the other's account", BEHIND_BARRIER, -EINPROGRESS },
+};
+
+KUNIT_ARRAY_PARAM_DESC(taken, taken_cases, desc);
+
 /*
  * Of two connections that take the last pages at once, without the lock, exactly one gets them,
  * and a Call of the other one waits.
  */
 static void pages_taken_at_once(struct kunit *test)
 {
+	const struct taken_case *c = test->param_value;
 	struct fixture *f = test->priv;
 	struct svc2_msg *calls = f->calls;
 
 	begin_pages(test, 0, SVC2_PAGES_MIN / 2);
-	/* behind the account of the other connection's pages */
-	open_window(BEHIND_BARRIER, reserve_meanwhile);
+	open_window(c->place, reserve_meanwhile);
 	KUNIT_EXPECT_EQ(test, reserve_pages(&scarce.other, &calls[1], scarce.pages), -EINPROGRESS);
 	expect_passed(test);
-	KUNIT_EXPECT_EQ(test, scarce.ret, -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, scarce.ret, c->ret);
 	KUNIT_EXPECT_EQ(test, calls[0].sm_charged, scarce.pages);
 	KUNIT_EXPECT_EQ(test, calls[1].sm_charged, 0);
 	KUNIT_EXPECT_EQ(test, svc2_pages_waiters, 1);
@@ -999,10 +1010,7 @@ static const struct return_case {
 
 KUNIT_ARRAY_PARAM_DESC(return, return_cases, desc);
 
-/*
- * Pages come back, without the lock, while a Call is about to wait for them: the Call finds them,
- * or the connection that returns them finds the Call.
- */
+/* Pages come back, without the lock, while a Call is about to wait for them: it finds them. */
 static void pages_before_call_waits(struct kunit *test)
 {
 	const struct return_case *c = test->param_value;
@@ -1011,14 +1019,50 @@ static void pages_before_call_waits(struct kunit *test)
 
 	begin_pages(test, SVC2_PAGES_MIN / 2, SVC2_PAGES_MIN / 2);
 	open_windows(BEHIND_QUOTA, c->place, return_unseen);
-	if (reserve_pages(&f->sp, call, scarce.pages) && !call->sm_charged) {
-		KUNIT_EXPECT_GT(test, scarce.waiters, 0);
-		svc2_pages_serve(&scarce.other);
-	}
+	reserve_pages(&f->sp, call, scarce.pages);
 	expect_passed(test);
 	KUNIT_EXPECT_EQ(test, call->sm_charged, scarce.pages);
 	svc2_pages_give(&f->sp, scarce.pages);
 	svc2_pages_give(&scarce.third, scarce.pages);
+	end_pages(test);
+}
+
+/* The other side returns its pages behind the third look. */
+static unsigned int looks;
+
+static void return_at_third(void)
+{
+	if (++looks < 3)
+		open_window(BEHIND_QUOTA, return_at_third);
+	else
+		return_unseen();
+}
+
+/*
+ * A connection that has pages gets more of them in time, not at once: pages that come back behind
+ * the last look of its Call find the Call, and the service of all connections is due.
+ */
+static void pages_behind_last_look(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_msg *call = &f->calls[0];
+	const unsigned int pages = SVC2_PAGES_MIN / 8;
+
+	begin_pages(test, SVC2_PAGES_MIN / 2, SVC2_PAGES_MIN / 2 - 1);
+	svc2_pages_account(&f->sp, 1);
+	looks = 0;
+	open_window(BEHIND_QUOTA, return_at_third);
+	KUNIT_EXPECT_EQ(test, reserve_pages(&f->sp, call, pages), -EINPROGRESS);
+	expect_passed(test);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, 0);
+	KUNIT_EXPECT_EQ(test, scarce.waiters, 1);
+	KUNIT_EXPECT_TRUE(test, svc2_pages_short);
+	list_add(&f->sp.sp_listed, &svc2_conns);
+	svc2_pages_serve_all();
+	list_del(&f->sp.sp_listed);
+	KUNIT_EXPECT_EQ(test, call->sm_charged, pages);
+	svc2_pages_give(&f->sp, pages + 1);
+	svc2_pages_give(&scarce.third, SVC2_PAGES_MIN / 2 - 1);
 	end_pages(test);
 }
 
@@ -1265,8 +1309,9 @@ static struct kunit_case sem_cases[] = {
 	KUNIT_CASE(pages_after_service),
 	KUNIT_CASE(pages_during_check),
 	KUNIT_CASE(pages_without_lock),
-	KUNIT_CASE(pages_taken_at_once),
+	KUNIT_CASE_PARAM(pages_taken_at_once, taken_gen_params),
 	KUNIT_CASE_PARAM(pages_before_call_waits, return_gen_params),
+	KUNIT_CASE(pages_behind_last_look),
 	KUNIT_CASE_PARAM(pages_behind_grant, granted_gen_params),
 	KUNIT_CASE(pages_behind_wait),
 	KUNIT_CASE(pages_counted_late),

@@ -51,7 +51,7 @@ kunit	svcrdma2/limits.c	s{smp_mb__after_atomic\(\);\n(\treturn svc2_may_receive)
 kunit	svcrdma2/limits.c	s{smp_mb__after_atomic\(\);\n(\tspin_unlock\(&sp->sp_recv_lock\);\n\tsvc_xprt_enqueue)}{$1}	no barrier between a Call and its wakeup
 kunit	svcrdma2/limits.c	s{\tsmp_mb\(\);\t/\* pairs with svc2_pages_serve\(\) \*/\n}{}	no barrier before the second look at the quota
 kunit	svcrdma2/limits.c	s{(the waiter finds what they[^;]*?)\tsmp_mb\(\);\n}{$1}	no barrier before a Call looks for pages
-kunit	svcrdma2/limits.c	s{\tsmp_mb__after_atomic\(\);\n(\t/\* pairs with svc2_pages_wait_ends)}{$1}	no barrier between pages and the look for Calls that wait
+kunit	svcrdma2/limits.c	s{\tsmp_mb__after_atomic\(\);\n(\t/\*\n\t \* Pairs with svc2_pages_wait_ends)}{$1}	no barrier between pages and the look for Calls that wait
 kunit	svcrdma2/limits.c	s{\tsmp_mb\(\);\n(\tif \(unlikely\(READ_ONCE\(svc2_pages_waiters)}{$1}	no barrier between returned pages and that look
 kunit	svcrdma2/limits.c	s{/\* pairs with the barrier in svc2_has_wspace\(\) \*/\n\tsmp_mb\(\);}{}	no barrier between units and the search for a mark
 kunit	svcrdma2/recvfrom.c	s{\|\|\n\t    READ_ONCE\(sp->sp_event\)}{}	a thread forgets an event
