@@ -28,6 +28,8 @@ BASE = '/run/rdma2-adapter'
 EXPORT, MOUNT = f'{BASE}/export', f'{BASE}/mnt'
 STATUS = '.server'
 STATUS_BYTES = 256
+# Bytes of the largest files that fs-exercise.py has at a time, and some more
+TREE = 128 << 20
 NFSD = '/proc/fs/nfsd'
 PORT = 20049
 PIN = '/sys/module/xprtrdma2/parameters/pin'
@@ -46,7 +48,7 @@ COMMANDS = {'both': {'modprobe': 'kmod', 'mount': 'mount', 'dmesg': 'util-linux'
 # Findings of "rdma2 doctor" that end the script before it begins
 OBSTACLES = re.compile(r'^FAIL ((?:kernel|device|route): .*)(?:\n +-> (.*))?', re.M)
 OVER_RDMA = re.compile(r'^\S+ (\S+) nfs4? \S*\bproto=rdma', re.M)
-REPORTS = re.compile(r'WARNING|BUG|Oops|Call Trace|blocked for more than|general protection')
+REPORTS = re.compile(r'WARNING|\bBUG\b|Oops|Call Trace|blocked for more than|general protection')
 
 
 class Fault(Exception):
@@ -85,7 +87,7 @@ def run(*command, check=True):
 
 
 def read(path):
-    with contextlib.suppress(OSError), open(path, encoding='utf-8') as file:
+    with contextlib.suppress(OSError), open(path, encoding='utf-8', errors='replace') as file:
         return file.read().strip()
     return ''
 
@@ -170,7 +172,7 @@ class Server:
         # A signal may end a command that has had its effect, so each is undone from its beginning.
         self.undo.callback(unmount, EXPORT)
         os.makedirs(EXPORT, exist_ok=True)
-        run('mount', '-t', 'tmpfs', '-o', f'size={self.size.bytes * 2},mode=1777', 'none', EXPORT)
+        run('mount', '-t', 'tmpfs', '-o', f'size={max(self.size.bytes * 2, self.size.bytes + TREE)},mode=1777', 'none', EXPORT)
         modprobe('nfsd')
         if not os.path.exists(f'{NFSD}/threads'):
             self.undo.callback(unmount, NFSD)
@@ -259,11 +261,11 @@ def mounted(client, address):
     """Mounts the server's export with this client, or, if it is None, with any version."""
     pin = None
     load('rpcrdma' if client == 'rpcrdma' else 'rdma2', ('client',))
-    if client in ('v1', 'v2'):
-        pin = read(PIN)
-        write(PIN, f'{f"[{address}]" if ":" in address else address}={client[1]}')
-    os.makedirs(MOUNT, exist_ok=True)
     try:
+        if client in ('v1', 'v2'):
+            pin = read(PIN)
+            write(PIN, f'{f"[{address}]" if ":" in address else address}={client[1]}')
+        os.makedirs(MOUNT, exist_ok=True)
         host, proto = (f'[{address}]', 'rdma6') if ':' in address else (address, 'rdma')
         try:
             # The first mount only reads the server's file: it gives up if there is no answer.
@@ -300,11 +302,15 @@ def compare(size):
 def measure(size, way, block, depth):
     """Returns the figures of one run of fio."""
     before, server = busy(), server_status()['busy']
-    said = run('fio', '--name=x', f'--filename={MOUNT}/fio', f'--rw=rand{way}', f'--bs={block}',
+    said = run('fio', '--thread', '--name=x', f'--filename={MOUNT}/fio', f'--rw=rand{way}', f'--bs={block}',
                f'--iodepth={depth}', '--ioengine=libaio', '--direct=1', f'--size={size.bytes}',
                '--time_based', f'--runtime={size.seconds}', '--randrepeat=0', '--fallocate=none',
                '--output-format=json')
-    after, job = busy(), json.loads(said[said.index('{'):])['jobs'][0]
+    after = busy()
+    try:
+        job = json.JSONDecoder().raw_decode(said, said.index('{'))[0]['jobs'][0]
+    except (ValueError, LookupError):
+        raise Fault(f'fio: {said.strip()[-300:]}') from None
     server = server_status()['busy'] - server
     figures = job[way]
     if job['error'] or not figures['total_ios']:
@@ -466,6 +472,13 @@ def clients_of(report, arguments):
     return clients
 
 
+def interrupted(error):
+    """Returns whether a signal came before the error, which is then one of cleaning up."""
+    while error and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return bool(error)
+
+
 def try_clients(report, arguments, size):
     """Runs all clients; a fault of one of them does not stop the others."""
     server = Server(size)
@@ -475,6 +488,8 @@ def try_clients(report, arguments, size):
                 server.start('rpcrdma' if client == 'rpcrdma' else 'rdma2')
             try_client(report, client, arguments.address, size)
         except (Fault, OSError) as e:
+            if interrupted(e):
+                raise
             report.fail(f'{CLIENTS[client]}: {e}')
         finally:
             server.stop()

@@ -7,7 +7,7 @@
 # shellcheck source=scripts/vm/adapter.sh
 . "$(dirname "$0")/adapter.sh" || exit 2
 
-# What the script needs of the machine is absent. tool_test.py has the errors of arguments.
+# The machine lacks something that the script needs. tool_test.py has the errors of arguments.
 adapter_needs()
 {
 	net_up

@@ -853,6 +853,7 @@ group_reboot()
 adapter_serves()
 {
 	adapter_was=$(adapter_state)
+	rm -f /tmp/adapter.said
 	"$adapter" server --size 16 "$@" >/tmp/adapter.said 2>&1 &
 	adapter_pid=$!
 	await grep -q '^The server listens' /tmp/adapter.said || ! cat /tmp/adapter.said
