@@ -21,19 +21,29 @@ mkdir -p "$out/entered" || exit 1
 COVERAGE=$(realpath "$out/entered")
 export COVERAGE
 report=$out/report.txt
-commit=$(git -C "$top" describe --always --dirty 2>/dev/null) || commit=unknown
-printf '%s\n' "$commit" >"$report"
 failed=0
+
+commit_now()
+{
+	git -C "$top" describe --always --dirty 2>/dev/null || echo unknown
+}
 
 # passed TARGET: prints the minutes that it took when it passed for this commit
 passed()
 {
 	[[ $commit != *dirty && $commit != unknown ]] &&
-		sed -n "s/^$commit //p" "$out/$1.passed" 2>/dev/null | grep .
+		awk -v commit="$commit" '$1 == commit { print $2; found = 1 } END { exit !found }' \
+			"$out/$1.passed" 2>/dev/null
 }
 
+commit=$(commit_now)
+printf '%s\n' "$commit" >"$report"
 for target in "${targets[@]}"; do
 	verdict=passed
+	# A target that failed in an earlier run keeps its log, and the report says so.
+	for log in "$out/$target".log.failed-*; do
+		[ ! -e "$log" ] || echo "$target failed before: $log" >>"$report"
+	done
 	if ! minutes=$(passed "$target"); then
 		say "$target: begins; log: $out/$target.log"
 		start=$SECONDS
@@ -41,9 +51,12 @@ for target in "${targets[@]}"; do
 		rc=$?
 		minutes=$(((SECONDS - start) / 60))
 		! grep -aq '^skip ' "$out/$target.log" || rc="$rc, skipped cases"
+		# The result is not of this commit if the sources have changed meanwhile.
 		if [ "$rc" = 0 ]; then
-			echo "$commit $minutes" >"$out/$target.passed"
+			[ "$(commit_now)" != "$commit" ] ||
+				echo "$commit $minutes" >"$out/$target.passed"
 		else
+			cp "$out/$target.log" "$out/$target.log.failed-$(date +%Y%m%d-%H%M%S)"
 			verdict="FAILED ($rc)"
 			failed=$((failed + 1))
 		fi
@@ -53,7 +66,7 @@ for target in "${targets[@]}"; do
 	say "$line"
 	echo "$line" >>"$report"
 	took+=("$minutes $target")
-	grep -aE '^(not ok|FAIL|[0-9]+ passed, )' "$out/$target.log" |
+	grep -aE '^(not ok|FAIL|skip |[0-9]+ passed, )' "$out/$target.log" |
 		sort -u | sed 's/^/    /' >>"$report"
 	[ "$target" != coverage ] ||
 		sed -n '/^module  /,$s/^/    /p' "$out/$target.log" >>"$report"
