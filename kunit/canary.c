@@ -162,13 +162,14 @@ static struct {
 static int use_device(struct ib_device *device)
 {
 	void *memory = kmalloc(512, GFP_KERNEL);
+	unsigned int i;
 	u64 addr;
 
 	if (!memory)
 		return -ENOMEM;
 	addr = ib_dma_map_single(device, memory, 512, DMA_TO_DEVICE);
 	if (!ib_dma_mapping_error(device, addr)) {
-		while (unmaps.times--)
+		for (i = 0; i < unmaps.times; i++)
 			ib_dma_unmap_single(device, addr, unmaps.length, unmaps.dir);
 	}
 	kfree(memory);

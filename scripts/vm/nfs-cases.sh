@@ -79,7 +79,7 @@ reads_at_once()
 	done
 	mkfifo /tmp/fifo
 	dd if=/mnt/file of=/tmp/fifo bs=16M count=1 iflag=direct status=none &
-	await [ "/proc/$!/fd/0" -ef /mnt/file ]
+	await [ "/proc/$!/fd/0" -ef /mnt/file ] || complain "dd does not open the file"
 	pkill -STOP rpc.mountd
 	echo $(($(date +%s) + 1)) >/proc/net/rpc/nfsd.export/flush
 	before=$(counters)
