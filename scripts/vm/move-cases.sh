@@ -336,8 +336,8 @@ switched_off()
 group_moves()
 {
 	nfs_up rdma2 || { fail "server"; return; }
-	chosen without_rpcs silent_peer mtu_changes vlan moves_under_load namespace_ends \
-		rpcs_apart
+	chosen without_rpcs silent_peer rpcs_apart mtu_changes vlan moves_under_load \
+		namespace_ends
 	finish
 	switched_off
 }
