@@ -10,15 +10,15 @@
 /* Calls leave the last request, and errors take it. */
 static void last_request_reserved(struct kunit *test)
 {
-	struct list_head reqs[3];
+	struct llist_node reqs[3];
 	struct xprt2_pool pl;
 	unsigned int i;
 
-	INIT_LIST_HEAD(&pl.pl_free);
+	init_llist_head(&pl.pl_free);
 	KUNIT_EXPECT_NULL(test, xprt2_pool_pop(&pl, false));
 	KUNIT_EXPECT_NULL(test, xprt2_pool_pop(&pl, true));
 	for (i = 0; i < 3; i++)
-		list_add(&reqs[i], &pl.pl_free);
+		llist_add(&reqs[i], &pl.pl_free);
 
 	KUNIT_EXPECT_PTR_EQ(test, xprt2_pool_pop(&pl, false), &reqs[2]);
 	KUNIT_EXPECT_PTR_EQ(test, xprt2_pool_pop(&pl, false), &reqs[1]);
@@ -30,15 +30,14 @@ static void last_request_reserved(struct kunit *test)
 /* A completed error returns its request for later errors, and no Call takes it. */
 static void error_returns_request(struct kunit *test)
 {
-	struct list_head req, *got;
+	struct llist_node req, *got;
 	struct xprt2_pool pl;
 
-	INIT_LIST_HEAD(&pl.pl_free);
-	list_add(&req, &pl.pl_free);
+	init_llist_head(&pl.pl_free);
+	llist_add(&req, &pl.pl_free);
 	got = xprt2_pool_pop(&pl, true);
 	KUNIT_ASSERT_PTR_EQ(test, got, &req);
-	KUNIT_EXPECT_TRUE(test, list_empty(got));
-	list_add(got, &pl.pl_free);
+	llist_add(got, &pl.pl_free);
 	KUNIT_EXPECT_NULL(test, xprt2_pool_pop(&pl, false));
 	KUNIT_EXPECT_PTR_EQ(test, xprt2_pool_pop(&pl, true), &req);
 }
@@ -46,18 +45,18 @@ static void error_returns_request(struct kunit *test)
 /* X4: the check detects a missing request, and a surplus one. */
 static void x4_detects_lost_requests(struct kunit *test)
 {
-	struct list_head reqs[2], *got;
+	struct llist_node reqs[2], *got;
 	struct xprt2_pool pl = { };
 
 	KUNIT_EXPECT_TRUE(test, xprt2_pool_is_whole(&pl));
-	INIT_LIST_HEAD(&pl.pl_free);
-	list_add(&reqs[0], &pl.pl_free);
+	init_llist_head(&pl.pl_free);
+	llist_add(&reqs[0], &pl.pl_free);
 	pl.pl_count = 1;
 	KUNIT_EXPECT_TRUE(test, xprt2_pool_is_whole(&pl));
 	got = xprt2_pool_pop(&pl, true);
 	KUNIT_EXPECT_FALSE(test, xprt2_pool_is_whole(&pl));
-	list_add(got, &pl.pl_free);
-	list_add(&reqs[1], &pl.pl_free);
+	llist_add(got, &pl.pl_free);
+	llist_add(&reqs[1], &pl.pl_free);
 	KUNIT_EXPECT_FALSE(test, xprt2_pool_is_whole(&pl));
 }
 

@@ -314,7 +314,7 @@ static struct xprt2_xprt *backward_pool(struct kunit *test, unsigned int max, un
 
 	KUNIT_ASSERT_EQ(test, xprt2_reqs_start(), 0);
 	INIT_LIST_HEAD(&xp->xp_all_reqs);
-	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
+	init_llist_head(&xp->xp_backward.pl_free);
 	xp->xp_backward.pl_max = max;
 	xp->xp_backward.pl_keep = keep;
 	return xp;
@@ -362,7 +362,7 @@ static void superfluous_requests_freed(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(reqs); i++)
 		xprt2_req_put(reqs[i]);
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 2);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 2);
+	KUNIT_EXPECT_EQ(test, xprt2_pool_count_free(&xp->xp_backward), 2);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_all_reqs), 2);
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4, GFP_KERNEL), 0);
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 4);
@@ -384,10 +384,10 @@ static void s46_last_free_request_stays(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, reqs[i]);
 	}
 	xprt2_req_put(reqs[0]);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 1);
+	KUNIT_EXPECT_EQ(test, xprt2_pool_count_free(&xp->xp_backward), 1);
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 2);
 	xprt2_req_put(reqs[1]);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 1);
+	KUNIT_EXPECT_EQ(test, xprt2_pool_count_free(&xp->xp_backward), 1);
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 1);
 	destroy_pool(xp);
 }
@@ -408,7 +408,7 @@ static void requests_kept_for_callbacks(struct kunit *test)
 		xp->xp_backward_target = steps[i][0];
 		KUNIT_EXPECT_EQ(test, xprt2_backward_open(xp), 0);
 		KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, steps[i][1]);
-		KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), steps[i][1]);
+		KUNIT_EXPECT_EQ(test, xprt2_pool_count_free(&xp->xp_backward), steps[i][1]);
 	}
 	destroy_pool(xp);
 }
@@ -422,18 +422,18 @@ static void reserve_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 2, GFP_KERNEL), 0);
 	no_buffers = true;
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4, GFP_KERNEL), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 2);
+	KUNIT_EXPECT_EQ(test, xprt2_pool_count_free(&xp->xp_backward), 2);
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 2, GFP_KERNEL), 0);
 	no_buffers = false;
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 2);
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4, GFP_KERNEL), 0);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 4);
+	KUNIT_EXPECT_EQ(test, xprt2_pool_count_free(&xp->xp_backward), 4);
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 4);
 	/* One is in use: the pool has its maximum before five are free. */
 	req = xprt2_backward_req(xp, false, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, req);
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 5, GFP_KERNEL), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_backward.pl_free), 4);
+	KUNIT_EXPECT_EQ(test, xprt2_pool_count_free(&xp->xp_backward), 4);
 	xprt2_req_put(req);
 	destroy_pool(xp);
 }

@@ -70,6 +70,7 @@ kunit	xprtrdma2/send.c	s|rpcrdma2_sq_take(\(&ep->ep_conn), count, control\)\) \{
 kunit	xprtrdma2/send.c	s{\txprt_write_space\(xprt\);\n(\treturn true;)}{$1}	the RPC layer waits after a second look that succeeds
 kunit	xprtrdma2/send.c	s{\t\trpcrdma2_await_regions[^;]*;\n}{}	a Call without a region does not wait
 kunit	xprtrdma2/transport.c	s{(noncongested\(xprt, task\);\n.*?)req = xprt2_req_get[^;]*;}{$1req = NULL;}s	a task in the backlog looks once
+kunit	xprtrdma2/transport.c	s{\tsmp_mb\(\);\n(\treq = xprt2_req_get)}{$1}	no barrier before its second look
 kunit	xprtrdma2/transport.c	s{(\txprt_add_backlog_noncongested[^;]*;\n)(.*?\n\t\}\n)(?=\})}{$2$1}s	it looks before it is there'
 
 SOURCE=$(mktemp -d) log=$(mktemp)

@@ -73,7 +73,6 @@ static struct xprt2_req *xprt2_req_create(struct xprt2_xprt *xp,
 	rpcrdma2_exposed_init(&req->rq2_exposed);
 	/* No RPC timer ends the wait of a killed task for this fence. */
 	req->rq2_exposed.em_fence.po_timed = true;
-	INIT_LIST_HEAD(&req->rq2_pool);
 	req->rq2_home = pool;
 	req->rq2_sends[0].se_req = req;
 	req->rq2_sends[1].se_req = req;
@@ -94,11 +93,11 @@ out_free:
 static struct xprt2_req *xprt2_req_pop(struct xprt2_xprt *xp,
 				       struct xprt2_pool *pool, bool last)
 {
-	struct list_head *pos;
+	struct llist_node *node;
 
 	scoped_guard(spinlock, &xp->xp_req_lock)
-		pos = xprt2_pool_pop(pool, last);
-	return pos ? list_entry(pos, struct xprt2_req, rq2_pool) : NULL;
+		node = xprt2_pool_pop(pool, last);
+	return node ? llist_entry(node, struct xprt2_req, rq2_pool) : NULL;
 }
 
 /**
@@ -170,7 +169,7 @@ static bool xprt2_req_leave_pool(struct xprt2_xprt *xp, struct xprt2_req *req)
 	if (likely(READ_ONCE(pool->pl_count) <= READ_ONCE(pool->pl_keep)))
 		return false;
 	guard(spinlock)(&xp->xp_req_lock);
-	if (pool->pl_count <= pool->pl_keep || list_empty(&pool->pl_free))
+	if (pool->pl_count <= pool->pl_keep || llist_empty(&pool->pl_free))
 		return false;
 	pool->pl_count--;
 	list_del(&req->rq2_all);
@@ -180,8 +179,9 @@ static bool xprt2_req_leave_pool(struct xprt2_xprt *xp, struct xprt2_req *req)
 
 /*
  * The request is in the pool before the search for a waiter, and a task that is
- * about to wait checks the pool again in xprt2_alloc_slot(): whichever takes
- * xp_req_lock second sees the effect of the other.
+ * about to wait checks the pool again in xprt2_alloc_slot(). llist_add() is a
+ * full barrier, and pairs with the one there: one of them sees the effect of the
+ * other.
  */
 static void xprt2_req_push(struct xprt2_xprt *xp, struct xprt2_req *req)
 {
@@ -189,8 +189,7 @@ static void xprt2_req_push(struct xprt2_xprt *xp, struct xprt2_req *req)
 	struct rpc_xprt *xprt = &xp->xp_xprt;
 
 	do {
-		scoped_guard(spinlock, &xp->xp_req_lock)
-			list_add(&req->rq2_pool, &pool->pl_free);
+		llist_add(&req->rq2_pool, &pool->pl_free);
 		if (likely(!READ_ONCE(xprt->backlog.qlen)) ||
 		    pool != &xp->xp_forward)
 			return;
@@ -439,13 +438,12 @@ int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed, gfp_t gfp
 	unsigned int count;
 
 	scoped_guard(spinlock, &xp->xp_req_lock)
-		count = list_count_nodes(&pool->pl_free);
+		count = xprt2_pool_count_free(pool);
 	for (; count < needed; count++) {
 		req = xprt2_req_create(xp, pool, gfp);
 		if (!req)
 			return -ENOMEM;
-		scoped_guard(spinlock, &xp->xp_req_lock)
-			list_add_tail(&req->rq2_pool, &pool->pl_free);
+		llist_add(&req->rq2_pool, &pool->pl_free);
 	}
 	return 0;
 }
@@ -482,8 +480,8 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 	struct xprt2_req *req;
 	int i;
 
-	INIT_LIST_HEAD(&xp->xp_forward.pl_free);
-	INIT_LIST_HEAD(&xp->xp_backward.pl_free);
+	init_llist_head(&xp->xp_forward.pl_free);
+	init_llist_head(&xp->xp_backward.pl_free);
 	/* A Send that is not known to be complete holds its request. */
 	xp->xp_forward.pl_max = xp->xp_xprt.max_reqs + XPRT2_SEND_BATCH;
 	xp->xp_forward.pl_keep = xp->xp_forward.pl_max;
@@ -497,7 +495,7 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 		req = xprt2_req_create(xp, &xp->xp_forward, GFP_KERNEL);
 		if (!req)
 			return -ENOMEM;
-		list_add(&req->rq2_pool, &xp->xp_forward.pl_free);
+		llist_add(&req->rq2_pool, &xp->xp_forward.pl_free);
 	}
 	return 0;
 }

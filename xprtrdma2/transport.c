@@ -247,7 +247,11 @@ static void xprt2_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
 
 	task->tk_status = -EAGAIN;
 	xprt_add_backlog_noncongested(xprt, task);
-	/* A request freed before the task was on the backlog woke no task. */
+	/*
+	 * A request freed before the task was on the backlog woke no task. The
+	 * barrier pairs with the one in xprt2_req_push().
+	 */
+	smp_mb();
 	req = xprt2_req_get(xp, &xp->xp_forward, true,
 			    GFP_NOWAIT | __GFP_NOWARN);
 	if (req) {

@@ -243,7 +243,8 @@ struct xprt2_stats {
 
 /* Requests of one direction; see req.c */
 struct xprt2_pool {
-	struct list_head	pl_free;	/* most recently used first */
+	/* the last one returned first; the lock guards removals only */
+	struct llist_head	pl_free;
 	unsigned int		pl_count;	/* all, free or in use */
 	unsigned int		pl_max;
 	/* more are freed when they return, but not the only free one */
@@ -256,22 +257,32 @@ struct xprt2_pool {
  * @last: may take the last free request. The backward pool keeps that for an
  *	error or another mandatory answer, which then needs no allocation
  *
- * Return: its list head, or NULL.
+ * Return: its list node, or NULL.
  */
-static inline struct list_head *xprt2_pool_pop(struct xprt2_pool *pl, bool last)
+static inline struct llist_node *xprt2_pool_pop(struct xprt2_pool *pl, bool last)
 {
-	struct list_head *first = pl->pl_free.next;
+	struct llist_node *first = READ_ONCE(pl->pl_free.first);
 
-	if (list_empty(&pl->pl_free) || (!last && list_is_singular(&pl->pl_free)))
+	if (!first || (!last && !first->next))
 		return NULL;
-	list_del_init(first);
-	return first;
+	return llist_del_first(&pl->pl_free);
+}
+
+/* Number of free requests of a locked pool, or of one without users */
+static inline unsigned int xprt2_pool_count_free(const struct xprt2_pool *pl)
+{
+	const struct llist_node *node;
+	unsigned int count = 0;
+
+	llist_for_each(node, READ_ONCE(pl->pl_free.first))
+		count++;
+	return count;
 }
 
 /* Whether all requests have been returned; there may never have been any */
-static inline bool xprt2_pool_is_whole(struct xprt2_pool *pl)
+static inline bool xprt2_pool_is_whole(const struct xprt2_pool *pl)
 {
-	return !pl->pl_count || list_count_nodes(&pl->pl_free) == pl->pl_count;
+	return xprt2_pool_count_free(pl) == pl->pl_count;
 }
 
 /*
@@ -374,7 +385,7 @@ struct xprt2_req {
 	u32			rq2_reply_max;
 	struct rpcrdma2_exposed	rq2_exposed;
 	struct xprt2_pool	*rq2_home;
-	struct list_head	rq2_pool;
+	struct llist_node	rq2_pool;
 	struct list_head	rq2_all;
 	bool			rq2_late;
 	u32			rq2_late_handle;
