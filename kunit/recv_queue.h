@@ -38,6 +38,7 @@ struct letter {
  * @least: minimum pages of a Receive: the size that is announced to the peer
  * @doorbells: chains posted to the device
  * @locked: chains posted under the lock of the pool, counted if lockdep is built in
+ * @counted: chains posted while the pool counted a batch of free Receives
  * @too_small: posted Receives with fewer than @least pages
  * @posted: Receives of the device, oldest first
  * @nposted: number of entries in @posted
@@ -58,6 +59,7 @@ struct queue {
 	unsigned int		least;
 	unsigned int		doorbells;
 	unsigned int		locked;
+	unsigned int		counted;
 	unsigned int		too_small;
 	struct rpcrdma2_recv	*posted[32];
 	unsigned int		nposted;
@@ -75,6 +77,7 @@ static inline int fake_post(struct ib_qp *qp, const struct ib_recv_wr *wr,
 	q->doorbells++;
 	if (IS_ENABLED(CONFIG_LOCKDEP))
 		q->locked += lockdep_is_held(&q->pool.rp_lock) == 1;
+	q->counted += atomic_read(&q->pool.rp_nfree) >= (int)q->pool.rp_batch;
 	for (; wr; wr = wr->next) {
 		if (!q->takes || q->nposted == ARRAY_SIZE(q->posted)) {
 			*bad = wr;
@@ -180,10 +183,10 @@ static inline struct rpcrdma2_recv *receive(struct queue *q, u32 len)
 }
 
 /* Number of free Receives, collected by the pool or not */
-static inline unsigned int nfree(const struct rpcrdma2_rpool *rp)
+static inline unsigned int nfree(struct rpcrdma2_rpool *rp)
 {
 	const struct llist_node *node = rp->rp_returned.first;
-	unsigned int n = rp->rp_nfree;
+	unsigned int n = list_count_nodes(&rp->rp_free);
 
 	for (; node; node = node->next)
 		n++;

@@ -296,8 +296,9 @@ static void message_exceeds_receive(struct kunit *test)
 
 /*
  * The watermark: Receives are reposted in full batches only. The post runs under the lock
- * of the pool: no other thread can grant credits for Receives that the device does not have
- * (R6).
+ * of the pool, and the batch is counted until it is done. So another thread that returns a
+ * Receive meanwhile waits for the lock, and grants no credits for Receives that the device does
+ * not have (R6).
  */
 static void reposts_by_batch(struct kunit *test)
 {
@@ -318,6 +319,7 @@ static void reposts_by_batch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->losses, 0);
 	if (IS_ENABLED(CONFIG_LOCKDEP))
 		KUNIT_EXPECT_EQ(test, q->locked, q->doorbells);
+	KUNIT_EXPECT_EQ(test, q->counted, q->doorbells);
 	close_queue(test, q);
 }
 
@@ -637,7 +639,7 @@ static void trim_frees_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 3);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_rpool_trim(&q->pool, 2));
 	KUNIT_EXPECT_EQ(test, q->pool.rp_count, 2);
-	KUNIT_EXPECT_EQ(test, q->pool.rp_nfree, 1);
+	KUNIT_EXPECT_EQ(test, nfree(&q->pool), 1);
 	KUNIT_ASSERT_EQ(test, post(q, 1), 1);
 	KUNIT_EXPECT_PTR_EQ(test, q->posted[1], last);
 	close_queue(test, q);
@@ -846,7 +848,7 @@ static void init_clears_pool(struct kunit *test)
 	memset(&rp, 0xff, sizeof(rp));
 	rpcrdma2_rpool_init(&rp);
 	KUNIT_EXPECT_EQ(test, rp.rp_count, 0);
-	KUNIT_EXPECT_EQ(test, rp.rp_nfree, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rp.rp_nfree), 0);
 	KUNIT_EXPECT_NULL(test, rp.rp_budget);
 	KUNIT_EXPECT_EQ(test, rp.rp_node, NUMA_NO_NODE);
 }

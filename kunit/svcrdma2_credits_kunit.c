@@ -138,7 +138,7 @@ static void credits_exit(struct kunit *test)
 	svc2_txs_destroy(sp);
 	list_for_each_entry_safe(rv, next, &sp->sp_rpool.rp_all, rv_all)
 		rpcrdma2_recv_free(rv);
-	sp->sp_rpool.rp_nfree = 0;
+	rpcrdma2_rpool_init(&sp->sp_rpool);
 }
 
 static void r6_receives_before_the_grant(struct kunit *test)
@@ -230,7 +230,7 @@ static void raise(struct svc2_xprt *sp)
 static unsigned int calls_until_unused(const struct svc2_xprt *sp)
 {
 	return roundup(SVC2_GRANT_UNUSED + 1, sp->sp_rpool.rp_batch) -
-	       sp->sp_rpool.rp_nfree;
+	       atomic_read(&sp->sp_rpool.rp_nfree);
 }
 
 /* A grant that Calls no longer use returns to its minimum, and so do the Receives. */

@@ -391,10 +391,8 @@ static void rpcrdma2_rpool_collect_locked(struct rpcrdma2_rpool *rp)
 	LIST_HEAD(returned);
 
 	llist_for_each_entry_safe(rv, next, llist_del_all(&rp->rp_returned),
-				  rv_node) {
+				  rv_node)
 		list_add_tail(&rv->rv_list, &returned);
-		rp->rp_nfree++;
-	}
 	list_splice(&returned, &rp->rp_free);
 }
 
@@ -594,7 +592,7 @@ void rpcrdma2_rpool_destroy(struct rpcrdma2_rpool *rp)
 	struct rpcrdma2_recv *rv, *next;
 
 	rpcrdma2_rpool_collect_locked(rp);
-	WARN_ON_ONCE(rp->rp_nfree != rp->rp_count);
+	WARN_ON_ONCE(list_count_nodes(&rp->rp_free) != rp->rp_count);
 	list_for_each_entry_safe(rv, next, &rp->rp_all, rv_all) {
 		WARN_ON_ONCE(rv->rv_device);
 		rpcrdma2_recv_destroy(rv);
@@ -648,7 +646,6 @@ static unsigned int rpcrdma2_rpool_take_free(struct rpcrdma2_rpool *rp,
 		list_move(&rv->rv_list, recvs);
 		n++;
 	}
-	rp->rp_nfree -= n;
 	return n;
 }
 
@@ -703,29 +700,38 @@ bool rpcrdma2_rpool_trim(struct rpcrdma2_rpool *rp, unsigned int most)
 			return false;
 		rv = list_last_entry(&rp->rp_free, struct rpcrdma2_recv, rv_list);
 		list_del(&rv->rv_list);
-		rp->rp_nfree--;
 	}
 	rpcrdma2_recv_free(rv);
 	return true;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rpool_trim);
 
+static bool rpcrdma2_rpool_has_batch(const struct rpcrdma2_rpool *rp)
+{
+	/* pairs with rpcrdma2_recvs_post_batch_locked() */
+	return atomic_read_acquire(&rp->rp_nfree) >=
+	       (int)READ_ONCE(rp->rp_batch);
+}
+
 /* Post the free Receives if they make a batch. Return: number posted. */
 static unsigned int
 rpcrdma2_recvs_post_batch_locked(struct rpcrdma2_conn *co,
 				 struct rpcrdma2_rpool *rp, bool *taken)
 {
-	unsigned int n = 0;
+	unsigned int n;
 
 	lockdep_assert_held(&rp->rp_lock);
-	if (rp->rp_nfree && rp->rp_nfree >= rp->rp_batch &&
-	    !rpcrdma2_conn_is_lost(co)) {
-		n = rp->rp_nfree;
-		*taken = rpcrdma2_recvs_post_list(co, &rp->rp_free);
-		rp->rp_nfree = list_count_nodes(&rp->rp_free);
-		n -= rp->rp_nfree;
-		rp->rp_posts += n;
-	}
+	if (!rpcrdma2_rpool_has_batch(rp) || rpcrdma2_conn_is_lost(co))
+		return 0;
+	rpcrdma2_rpool_collect_locked(rp);
+	n = list_count_nodes(&rp->rp_free);
+	if (!n)
+		return 0;
+	*taken = rpcrdma2_recvs_post_list(co, &rp->rp_free);
+	n -= list_count_nodes(&rp->rp_free);
+	smp_mb__before_atomic();	/* they are posted when others see this */
+	atomic_sub(n, &rp->rp_nfree);
+	rp->rp_posts += n;
 	return n;
 }
 
@@ -740,11 +746,13 @@ unsigned int rpcrdma2_recv_repost(struct rpcrdma2_conn *co,
 	if (unlikely(!rpcrdma2_recv_is_fit(rv)) && rp->rp_reposted &&
 	    !rpcrdma2_conn_is_lost(co))
 		rpcrdma2_recv_fit_reposted(rv);
-	spin_lock(&rp->rp_lock);
-	list_add(&rv->rv_list, &rp->rp_free);
-	rp->rp_nfree++;
-	n = rpcrdma2_recvs_post_batch_locked(co, rp, &taken);
-	spin_unlock(&rp->rp_lock);
+	llist_add(&rv->rv_node, &rp->rp_returned);
+	atomic_inc(&rp->rp_nfree);
+	smp_mb__after_atomic();	/* pairs with rpcrdma2_rpool_batch() */
+	if (!rpcrdma2_rpool_has_batch(rp))
+		return 0;
+	scoped_guard(spinlock, &rp->rp_lock)
+		n = rpcrdma2_recvs_post_batch_locked(co, rp, &taken);
 	if (unlikely(!taken))
 		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
 	return n;
@@ -825,10 +833,11 @@ void rpcrdma2_rpool_batch(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 {
 	bool taken = true;
 
-	spin_lock(&rp->rp_lock);
-	rp->rp_batch = batch;
-	rpcrdma2_recvs_post_batch_locked(co, rp, &taken);
-	spin_unlock(&rp->rp_lock);
+	scoped_guard(spinlock, &rp->rp_lock) {
+		WRITE_ONCE(rp->rp_batch, batch);
+		smp_mb();	/* pairs with rpcrdma2_recv_repost() */
+		rpcrdma2_recvs_post_batch_locked(co, rp, &taken);
+	}
 	if (unlikely(!taken))
 		rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
 }

@@ -221,16 +221,28 @@ static bool svc2_grant_note_use(struct svc2_xprt *sp, unsigned int others)
 }
 
 /*
+ * Number of Receives that Calls use beside @others: an estimate, since others
+ * return and post Receives meanwhile. Calls that arrive make it too high, not
+ * too low: rp_nfree is read before sp_received.
+ */
+static unsigned int svc2_grant_busy(const struct svc2_xprt *sp, int others)
+{
+	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
+	int busy = -max(atomic_read_acquire(&rp->rp_nfree), 0) - others;
+
+	busy += READ_ONCE(rp->rp_count);
+	busy -= READ_ONCE(rp->rp_posts) - READ_ONCE(sp->sp_received);
+	return max(busy, 0);
+}
+
+/*
  * Checks a grant that is about to be lowered, while no batch is posted. The
  * Receive of the caller's Call belongs to the next batch.
  */
 static bool svc2_grant_is_used_now(struct svc2_xprt *sp)
 {
-	struct rpcrdma2_rpool *rp = &sp->sp_rpool;
-
-	guard(spinlock)(&rp->rp_lock);
-	return svc2_grant_note_use(sp, rp->rp_count - rp->rp_nfree - 1 -
-				       (rp->rp_posts - READ_ONCE(sp->sp_received)));
+	guard(spinlock)(&sp->sp_rpool.rp_lock);
+	return svc2_grant_note_use(sp, svc2_grant_busy(sp, 1));
 }
 
 /*
@@ -378,15 +390,15 @@ static void svc2_sizes_changed(struct svc2_xprt *sp)
 void svc2_grant_reposted(struct svc2_xprt *sp, unsigned int reposted)
 {
 	const struct rpcrdma2_rpool *rp = &sp->sp_rpool;
-	unsigned int posted = READ_ONCE(rp->rp_posts) - READ_ONCE(sp->sp_received);
-	unsigned int busy = READ_ONCE(rp->rp_count) - READ_ONCE(rp->rp_nfree) -
-			    posted + reposted;
+	unsigned int busy = svc2_grant_busy(sp, 0);
 	u32 grant = READ_ONCE(sp->sp_grant);
 	bool due;
 
-	if (svc2_grant_next(grant, busy, sp->sp_credits) > grant)
+	if (svc2_grant_next(grant, busy + reposted, sp->sp_credits) > grant)
 		set_bit(SVC2_F_MORE_CREDITS, &sp->sp_flags);
-	svc2_grant_note_use(sp, busy - reposted);
+	/* more than a batch, if others returned Receives during the last post */
+	reposted -= min(reposted, READ_ONCE(rp->rp_batch));
+	svc2_grant_note_use(sp, busy + reposted);
 	if (unlikely(test_bit(SVC2_F_RESIZING, &sp->sp_flags)))
 		due = !READ_ONCE(rp->rp_small);
 	else

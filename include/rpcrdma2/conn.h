@@ -861,12 +861,14 @@ struct rpcrdma2_budget {
  * @rp_node: NUMA node of their memory
  * @rp_budget: budget for their pages, or NULL
  * @rp_returned: free Receives that are not on @rp_free yet, the last one first;
- *	rpcrdma2_recv_put() adds to it without the lock. All that an RPC needs
- *	of the pool is in one cache line, up to @rp_free
- * @rp_lock: guards the next seven. rpcrdma2_recv_repost() holds it over
+ *	added without the lock. All that an RPC needs of the pool is in one cache
+ *	line, up to @rp_free
+ * @rp_nfree: number of free Receives, with @rp_reposted only. A Receive is
+ *	counted just after it was added to @rp_returned, so another thread may
+ *	post it before: then the number may be negative. It falls after a post
+ * @rp_lock: guards the next six. rpcrdma2_recv_repost() holds it over
  *	ib_post_recv(): a Receive that has left @rp_free is posted when the next
  *	holder gets the lock
- * @rp_nfree: number of entries of @rp_free
  * @rp_free: free Receives, most recently used first
  * @rp_all: all Receives
  * @rp_count: number of all Receives
@@ -886,8 +888,8 @@ struct rpcrdma2_rpool {
 	int			rp_node;
 	struct rpcrdma2_budget	*rp_budget;
 	struct llist_head	rp_returned;
-	spinlock_t		rp_lock;	/* guards next seven */
-	unsigned int		rp_nfree;
+	atomic_t		rp_nfree;
+	spinlock_t		rp_lock;	/* guards next six */
 	struct list_head	rp_free;
 	struct list_head	rp_all;
 	unsigned int		rp_count;
@@ -1044,7 +1046,8 @@ int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 /**
  * rpcrdma2_recv_put - return a Receive to its pool
  * @rv: Receive without references to its contents; adopts the size of its pool,
- *	unless the pool reposts it
+ *	unless the pool reposts it: then the connection has to be over, because
+ *	no batch counts it
  */
 void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
 
@@ -1053,8 +1056,8 @@ void rpcrdma2_recv_put(struct rpcrdma2_recv *rv);
  * @co: connection that it was received on; lost if the device refuses a Receive
  * @rv: Receive without references to its contents
  *
- * The lock of the pool is held until the device has the batch: on return, fewer
- * than a batch are neither posted nor in use.
+ * On return, fewer than a batch are neither posted nor in use; the Receive of a
+ * caller that has not returned counts as in use.
  *
  * Context: any task or either CQ. Sleeps if the size of the pool has changed
  * and the connection is good.

@@ -227,6 +227,7 @@ typedef struct {
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, value)	((x) = (value))
 #define smp_load_acquire(p)	(*(p))
+#define atomic_read_acquire(v)	((v)->counter)
 #define smp_store_release(p, value)	((void)(*(p) = (value)))
 #define smp_store_mb(x, value)	((x) = (value))
 #define atomic_read(v)		((v)->counter)
