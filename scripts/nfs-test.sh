@@ -54,7 +54,7 @@ if [ $# -eq 0 ]; then
 			kill unplug restart backward "${callbacks[@]}" callbacks-rdma2 \
 			callbacks-cut callbacks-rdma2-cut backward-rpc-cut backward-rpc-killed \
 			backward-rpc-overdue devices regions unmapped ;;
-	uml-debug)	set -- files conformance hostile moves backward-rpc-overdue \
+	uml-debug)	set -- files locks conformance hostile moves backward-rpc-overdue \
 			"${both[@]}" properties ;;
 	uml-smp)	set -- files conformance hostile "${bad_peers[@]}" storms properties \
 			"${ends[@]}" disconnect soak-losses kill "${callbacks[@]}" backward \
@@ -167,7 +167,7 @@ versions_of()
 }
 
 # These groups use the guest's own clock (see vm.sh), so load of the host causes no timeout.
-timed=(files kerberos kerberos-calls kerberos-callbacks kerberos-users kerberos-svcgssd
+timed=(files locks kerberos kerberos-calls kerberos-callbacks kerberos-users kerberos-svcgssd
 	kerberos-load kerberos-intree devices regions unmapped names bounds-payload bounds crowd flood counters cycle
 	conformance flawed kill-peer negotiate negotiate-hour moves storms view tool hostile
 	siw inuse both properties resize callbacks-siw callbacks-4.1 callbacks-4.2

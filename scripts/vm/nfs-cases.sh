@@ -754,7 +754,7 @@ backward_level()
 
 for part in direct negotiate size change grant device callback echo chunk called window \
 		kerberos kill name move view tool adapter hostile limit crowd storm fault loss \
-		conformance fuzz; do
+		conformance fuzz lock; do
 	# shellcheck source=/dev/null
 	. "$(dirname "$0")/$part-cases.sh" || exit 2
 done
