@@ -1076,7 +1076,7 @@ static void try_third(void)
 static void return_and_try(void)
 {
 	svc2_pages_account(&scarce.third, -scarce.pages);
-	open_window(second, at_second);
+	pass_first();
 }
 
 static const struct granted_case {

@@ -792,24 +792,22 @@ void svc2_pages_deferred(struct svc2_xprt *sp)
 {
 	struct svc2_msg *call;
 	unsigned int pages = 0;
-	bool found = false;
 
 	if (likely(list_empty(&sp->sp_quota.qu_gss)))
 		return;
 	scoped_guard(spinlock, &sp->sp_recv_lock) {
 		list_for_each_entry(call, &sp->sp_quota.qu_gss,
 				    sm_wait.wt_list) {
-			found = call->sm_thread == current;
-			if (!found)
+			if (call->sm_thread != current)
 				continue;
 			list_del_init(&call->sm_wait.wt_list);
-			pages = call->sm_charged;
+			pages = call->sm_charged;	/* not 0: svc2_deliver() */
 			call->sm_charged = 0;
 			call->sm_reply_pages = 0;
 			break;
 		}
 	}
-	if (!found)
+	if (!pages)
 		return;
 	svc2_pages_give(sp, pages);
 	svc2_close(sp, RPCRDMA2_LOSS_REPLY);
