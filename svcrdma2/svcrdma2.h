@@ -525,8 +525,8 @@ struct svc2_xprt {
 	u32			sp_recv_size;
 	u32			sp_recv_requested; /* by the peer, or 0 */
 	/*
-	 * concurrent RDMA Reads that the peer allows, after the accept also
-	 * within the limit of the device; and those that the peer requests
+	 * concurrent RDMA Reads that the peer and the device allow; and those
+	 * that the peer requests
 	 */
 	u8			sp_ord;
 	u8			sp_ird;

@@ -337,7 +337,8 @@ static struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	rpc_set_port((struct sockaddr *)&sp->sp_xprt.xpt_remote, 0);
 	svc_xprt_set_local(&sp->sp_xprt, local, svc_addr_len(local));
 
-	sp->sp_ord = param->initiator_depth;
+	sp->sp_ord = min_t(u32, param->initiator_depth,
+			   id->device->attrs.max_qp_init_rd_atom);
 	sp->sp_ird = param->responder_resources;
 	rpcrdma2_exchange_init(&sp->sp_ex, &svc2_props_ops, true);
 	rpcrdma2_cm_decode(&sp->sp_peer, param->private_data,
@@ -379,8 +380,7 @@ static int svc2_conn_size_receives(struct svc2_xprt *sp)
 	u32 configured = rpcrdma2_param(&svc2_receive_size);
 	u32 bytes = rpcrdma2_recv_begin(&sp->sp_conn, configured);
 	/* one Receive is for the drain */
-	u32 most = rpcrdma2_caps_room(min_t(u32, dev->attrs.max_qp_wr,
-					    dev->attrs.max_cqe), 1);
+	u32 most = rpcrdma2_conn_room(&sp->sp_conn, 1);
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
 	if (bytes < configured)
@@ -405,7 +405,7 @@ static int svc2_conn_size_sq(struct svc2_xprt *sp,
 {
 	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
 	unsigned int pages, per_call, longest, batch, sends, wrs;
-	unsigned int most = min_t(u32, dev->attrs.max_qp_wr, dev->attrs.max_cqe);
+	unsigned int most = rpcrdma2_conn_room(&sp->sp_conn, 0);
 
 	pages = svc_serv_maxpages(sp->sp_xprt.xpt_server);
 	size->send_sges = min_t(u32, dev->attrs.max_send_sge, SVC2_MAX_SGES);
@@ -510,8 +510,6 @@ static u8 svc2_conn_responder_resources(const struct svc2_xprt *sp)
 
 static int svc2_conn_accept(struct svc2_xprt *sp)
 {
-	const struct ib_device_attr *attrs =
-		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
 	const struct rpcrdma2_cm_limits limits = {
 		.cl_send = sp->sp_send_own,
 		.cl_recv = sp->sp_rpool.rp_size,
@@ -522,8 +520,7 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
 		.private_data		= &private,
 		.private_data_len	= sizeof(private),
 		.responder_resources	= svc2_conn_responder_resources(sp),
-		.initiator_depth	= min_t(u32, sp->sp_ord,
-						attrs->max_qp_init_rd_atom),
+		.initiator_depth	= sp->sp_ord,
 		/* for the peer's Sends: control messages need no credit */
 		.rnr_retry_count	= 7,
 	};
@@ -532,7 +529,6 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
 	rpcrdma2_cm_encode(&private, &limits);	/* for version 1 (S28) */
 	/* a peer that found no Receive retries soon, not after 0.6 s */
 	rdma_set_min_rnr_timer(sp->sp_conn.co_id, IB_RNR_TIMER_000_64);
-	sp->sp_ord = param.initiator_depth;
 
 	rdma_lock_handler(sp->sp_conn.co_id);
 	/* before an event that cancels it */

@@ -381,8 +381,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 
 	/* regions of payload, head and tail */
 	segs = xprt2_ep_payload_regions(ep) + 2;
-	depth = rpcrdma2_caps_room(min_t(u32, attrs->max_qp_wr, attrs->max_cqe),
-				   XPRT2_DRAIN_WRS);
+	depth = rpcrdma2_conn_room(&ep->ep_conn, XPRT2_DRAIN_WRS);
 	calls = xprt2_sq_backward(depth, ep->ep_xp->xp_backward_target);
 	if (segs > XPRT2_MAX_SEGS || attrs->max_mr < segs + XPRT2_OTHER_SEGS)
 		return xprt2_report_device(ep,

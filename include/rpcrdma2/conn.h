@@ -700,6 +700,15 @@ static inline struct ib_device *rpcrdma2_conn_device(const struct rpcrdma2_conn 
 	return co->co_id->device;
 }
 
+/* Entries that the device permits in a queue, besides @beside */
+static inline u32 rpcrdma2_conn_room(const struct rpcrdma2_conn *co, u32 beside)
+{
+	const struct ib_device_attr *attrs = &rpcrdma2_conn_device(co)->attrs;
+
+	return rpcrdma2_caps_room(min_t(u32, attrs->max_qp_wr, attrs->max_cqe),
+				  beside);
+}
+
 static inline struct ib_qp *rpcrdma2_conn_qp(const struct rpcrdma2_conn *co)
 {
 	return co->co_id->qp;
