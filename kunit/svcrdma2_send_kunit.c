@@ -105,15 +105,29 @@ static void s46_pages_are_counted(struct kunit *test)
 /* Parts that the connection of buffer_parts() may get besides the first */
 #define LEFT	3
 
+/* Returns a connection with units for contexts, but without any. */
+static struct fixture *without_contexts(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	rpcrdma2_conn_init(&f->sp.sp_conn, &ops);
+	rpcrdma2_regions_init(&f->sp.sp_conn);
+	spin_lock_init(&f->sp.sp_tx_lock);
+	init_llist_head(&f->sp.sp_txs);
+	svc2_sem_init(&f->sp.sp_tx_sem, NULL, SVC2_C_tx_waits);
+	svc2_sem_open(&f->sp.sp_tx_sem, SVC2_CREDITS_MAX + SVC2_TX_RESERVE + SVC2_SIGNAL_BATCH);
+	return f;
+}
+
 /* Returns a connection over a device that needs DMA mappings. */
 static struct svc2_xprt *over_device(struct kunit *test)
 {
-	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct fixture *f = without_contexts(test);
 	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
 	struct ib_pd *pd = kunit_kzalloc(test, sizeof(*pd), GFP_KERNEL);
 	struct device *dev = kunit_device_register(test, "svcrdma2_send");
 
-	KUNIT_ASSERT_NOT_NULL(test, f);
 	KUNIT_ASSERT_NOT_NULL(test, device);
 	KUNIT_ASSERT_NOT_NULL(test, pd);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(dev));
@@ -157,7 +171,9 @@ static void buffer_parts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_tx_copies(sp, tx, SVC2_PULLUP_MAX + 1, 2), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, svc2_tx_copies(sp, tx, 1, SVC2_MAX_SGES + 1), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, tx->tx_nbufs, 1);
+	tx->tx_signal = false;
 	KUNIT_EXPECT_EQ(test, svc2_tx_copies(sp, tx, SVC2_PULLUP_MAX, LEFT + 1), 0);
+	KUNIT_EXPECT_TRUE(test, tx->tx_signal);
 	KUNIT_EXPECT_EQ(test, svc2_tx_copies(sp, tx, SVC2_PULLUP_MAX, LEFT + 2), -ENOMEM);
 	KUNIT_ASSERT_EQ(test, tx->tx_nbufs, LEFT + 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_tx_parts), SVC2_TX_EXTRA_PARTS);
@@ -181,14 +197,9 @@ static void buffer_parts(struct kunit *test)
 /* Returns a connection with idle contexts; a Reply takes the last one of @txs first. */
 static struct fixture *with_idle(struct kunit *test, struct svc2_tx **txs)
 {
-	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct fixture *f = without_contexts(test);
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, f);
-	rpcrdma2_conn_init(&f->sp.sp_conn, &ops);
-	rpcrdma2_regions_init(&f->sp.sp_conn);
-	spin_lock_init(&f->sp.sp_tx_lock);
-	init_llist_head(&f->sp.sp_txs);
 	for (i = 0; i < IDLE; i++) {
 		txs[i] = kunit_kzalloc(test, sizeof(*txs[i]), GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, txs[i]);
@@ -252,9 +263,150 @@ static void borrow_within_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->tx.tx_nbufs, SVC2_TX_BUF_PARTS);
 }
 
+/* Replies that each have parts which the other lacks: one hands its own to the idle contexts. */
+static void borrow_all_or_nothing(struct kunit *test)
+{
+	struct svc2_tx *txs[IDLE];
+	struct fixture *f = with_idle(test, txs), *g = with_idle(test, txs);
+	struct svc2_tx *one = &f->tx, *two = &g->tx;
+
+	one->tx_nbufs = 3;
+	two->tx_nbufs = 3;
+	one->tx_bufs[1].tp_addr = 1;
+	one->tx_bufs[2].tp_addr = 2;
+	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(&g->sp, one, 4), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, one->tx_nbufs, 1);
+	KUNIT_EXPECT_EQ(test, txs[IDLE - 1]->tx_nbufs, 3);
+	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(&g->sp, two, 4), 0);
+	KUNIT_EXPECT_EQ(test, two->tx_nbufs, 4);
+	KUNIT_EXPECT_EQ(test, two->tx_bufs[3].tp_addr +
+			txs[IDLE - 1]->tx_bufs[1].tp_addr, 1 + 2);
+	KUNIT_EXPECT_EQ(test, txs[IDLE - 1]->tx_nbufs, 2);
+	are_in_order(test, &g->sp, txs);
+}
+
+/* The same at the limit of a connection's parts, without an idle context: they are freed. */
+static void free_all_or_nothing(struct kunit *test)
+{
+	struct svc2_xprt *sp = over_device(test);
+	struct svc2_tx *one = svc2_tx_alloc(sp, GFP_KERNEL);
+	struct svc2_tx *two = svc2_tx_alloc(sp, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, one);
+	KUNIT_ASSERT_NOT_NULL(test, two);
+	KUNIT_ASSERT_EQ(test, svc2_tx_copies(sp, two, 1, LEFT), 0);
+	KUNIT_EXPECT_EQ(test, svc2_tx_copies(sp, one, 1, LEFT + 1), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, one->tx_nbufs, 2);
+	KUNIT_EXPECT_EQ(test, svc2_tx_copies(sp, two, 1, LEFT + 1), -ENOMEM);
+
+	KUNIT_EXPECT_EQ(test, svc2_tx_borrow(sp, one, LEFT + 1), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, one->tx_nbufs, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_tx_parts), SVC2_TX_EXTRA_PARTS - 1);
+	KUNIT_EXPECT_EQ(test, svc2_tx_copies(sp, two, 1, LEFT + 1), 0);
+	svc2_tx_free(sp, one);
+	svc2_tx_free(sp, two);
+	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_tx_parts), SVC2_TX_EXTRA_PARTS - LEFT);
+}
+
 /* Bytes of a transport header, and of the tail of a Reply */
 #define HDR		200
 #define TAIL		4
+
+/* Returns whether the Send is signaled; the connection has no room for it. */
+static bool is_signaled(struct kunit *test, struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	KUNIT_EXPECT_EQ(test, svc2_tx_post(sp, tx, 0, NULL), -E2BIG);
+	return tx->tx_post.po_signal;
+}
+
+/* Plans a Reply of two parts, and more gather entries than the connection has. */
+static int plan_two_parts(struct kunit *test, struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	struct page *pages[3] = { };
+	struct xdr_buf res = {
+		.head[0].iov_base = kunit_kzalloc(test, 100, GFP_KERNEL),
+		.head[0].iov_len = 100,
+		.pages = pages,
+		.page_base = PAGE_SIZE - 100,
+		.page_len = 4900,
+		.len = 5000,
+	};
+	struct rpcrdma2_reply_plan plan;
+	struct rpcrdma2_hdr h;
+
+	KUNIT_ASSERT_NOT_NULL(test, res.head[0].iov_base);
+	h.h_nwrites = 0;
+	rpcrdma2_plan_reply(&plan, &h, NULL, 0, res.len, HDR, U32_MAX);
+	return svc2_reply_prepare_inline(sp, tx, &res, HDR, &plan);
+}
+
+static struct svc2_tx *with_parts(struct kunit *test, unsigned int parts)
+{
+	struct svc2_tx *tx = kunit_kzalloc(test, struct_size(tx, tx_sge, 2), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, tx);
+	tx->tx_nbufs = parts;
+	tx->tx_wr.num_sge = 1;
+	tx->tx_pages = tx->tx_few;
+	rpcrdma2_rw_init(&tx->tx_rw, DMA_TO_DEVICE);
+	return tx;
+}
+
+/* Posts the Send until it is unsignaled. Returns how often it was signaled. */
+static unsigned int signaled(struct kunit *test, struct svc2_xprt *sp, struct svc2_tx *tx)
+{
+	unsigned int n = 0;
+
+	while (n <= SVC2_TX_SCARCE && is_signaled(test, sp, tx))
+		n++;
+	return n;
+}
+
+/*
+ * A Send with enough parts is unsignaled, even if it keeps them for a while. One that had too
+ * few is signaled, and so are the next ones, whatever they send.
+ */
+static void scarce_parts_come_back(struct kunit *test)
+{
+	struct svc2_tx *txs[IDLE], *rich = with_parts(test, 2), *poor = with_parts(test, 1);
+	struct svc2_xprt *sp = &with_idle(test, txs)->sp;
+
+	atomic_set(&sp->sp_tx_parts, SVC2_TX_EXTRA_PARTS);
+	sp->sp_tx_sges = 2;
+	KUNIT_EXPECT_EQ(test, plan_two_parts(test, sp, rich), 0);
+	KUNIT_EXPECT_FALSE(test, is_signaled(test, sp, rich));
+
+	/* each attempt counts anew */
+	KUNIT_EXPECT_EQ(test, plan_two_parts(test, sp, poor), -ENOMEM);
+	KUNIT_EXPECT_TRUE(test, is_signaled(test, sp, rich));
+	KUNIT_EXPECT_EQ(test, plan_two_parts(test, sp, poor), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, signaled(test, sp, rich), SVC2_TX_SCARCE);
+
+	txs[0]->tx_nbufs = 2;
+	KUNIT_EXPECT_EQ(test, plan_two_parts(test, sp, poor), 0);
+	KUNIT_EXPECT_TRUE(test, is_signaled(test, sp, poor));
+	KUNIT_EXPECT_EQ(test, signaled(test, sp, rich), SVC2_TX_SCARCE);
+	svc2_tx_put(sp, poor);
+	KUNIT_EXPECT_EQ(test, plan_two_parts(test, sp, poor), 0);
+	KUNIT_EXPECT_FALSE(test, is_signaled(test, sp, poor));
+}
+
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+/* A Reply that finds no memory for a context has the next Sends return theirs. */
+static void scarce_contexts_come_back(struct kunit *test)
+{
+	struct fault_attr *attr = &rpcrdma2_faults[RPCRDMA2_FAIL_map_send];
+	struct svc2_xprt *sp = over_device(test);
+	struct svc2_tx *tx;
+
+	fault_once(attr, 1);
+	tx = svc2_tx_get(sp);
+	KUNIT_EXPECT_TRUE(test, fault_struck(attr));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(tx));
+	KUNIT_EXPECT_EQ(test, signaled(test, sp, tx), SVC2_TX_SCARCE);
+	svc2_tx_free(sp, tx);
+}
+#endif
 
 /**
  * struct gathered - a Reply whose pages the device gathers
@@ -386,6 +538,12 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE(buffer_parts),
 	KUNIT_CASE(borrow_keeps_order),
 	KUNIT_CASE(borrow_within_bounds),
+	KUNIT_CASE(borrow_all_or_nothing),
+	KUNIT_CASE(free_all_or_nothing),
+	KUNIT_CASE(scarce_parts_come_back),
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+	KUNIT_CASE(scarce_contexts_come_back),
+#endif
 	KUNIT_CASE(trim_keeps_order),
 	{}
 };

@@ -466,6 +466,7 @@ static int svc2_props_send(struct rpcrdma2_exchange *ex,
 	pm->pm_xid = svc2_props_take_xid(sp);
 	ret = svc2_props_encode(sp, tx, pm);
 	tx->tx_props = ex->ex_number;
+	tx->tx_signal = true;
 	if (!ret)
 		ret = svc2_tx_post(sp, tx, 0, NULL);
 	if (ret)

@@ -18,7 +18,35 @@
  * then the Send is unsignaled, and the pages stay with the thread. Pages that
  * the device reads, for the Send or for RDMA Writes in front of it, go with the
  * context (R4).
+ *
+ * A thread that lacks a context or parts posts nothing, and so completes no
+ * unsignaled Send. A Send whose buffer gets parts is therefore signaled. After
+ * each attempt that finds memory short, the next Sends are, too, whatever their
+ * length: a context may have parts that its Send does not use. Unsignaled Sends
+ * from before the first attempt, a batch at most, stay until the next Send: a
+ * connection ends if all its threads lack what these hold and nothing else
+ * (svc2_shortage_retry()).
  */
+
+/* Memory was short. The next Sends return early what they hold. */
+static void svc2_tx_set_scarce(struct svc2_xprt *sp)
+{
+	WRITE_ONCE(sp->sp_tx_scarce, SVC2_TX_SCARCE);
+}
+
+/*
+ * Counts a Send. Two at once may count as one, or undo svc2_tx_set_scarce(): a
+ * thread in need calls that again. Return: whether the Send must be signaled.
+ */
+static bool svc2_tx_is_scarce(struct svc2_xprt *sp)
+{
+	unsigned int left = READ_ONCE(sp->sp_tx_scarce);
+
+	if (likely(!left))
+		return false;
+	WRITE_ONCE(sp->sp_tx_scarce, left - 1);
+	return true;
+}
 
 /* Under sq_lock. Writes the current grant: no Send gets in between (R6). */
 static void svc2_send_begin(struct rpcrdma2_conn *co, struct rpcrdma2_post *post)
@@ -81,16 +109,26 @@ static void svc2_tx_free_part(void *buf)
 		free_page((unsigned long)buf);
 }
 
+/* Frees the parts of the buffer but the first @stay. */
+static void svc2_tx_free_parts(struct svc2_xprt *sp, struct svc2_tx *tx,
+			       unsigned int stay)
+{
+	struct svc2_tx_part *tp;
+
+	while (tx->tx_nbufs > stay) {
+		tp = &tx->tx_bufs[--tx->tx_nbufs];
+		ib_dma_unmap_single(sp->sp_conn.co_pd->device, tp->tp_addr,
+				    SVC2_TX_BUFSIZE, DMA_TO_DEVICE);
+		svc2_tx_free_part(tp->tp_buf);
+		if (tx->tx_nbufs)
+			atomic_dec(&sp->sp_tx_parts);
+	}
+}
+
 static void svc2_tx_free(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
 	atomic_dec(&sp->sp_tx_count);
-	atomic_sub(tx->tx_nbufs - 1, &sp->sp_tx_parts);
-	while (tx->tx_nbufs--) {
-		ib_dma_unmap_single(sp->sp_conn.co_pd->device,
-				    tx->tx_bufs[tx->tx_nbufs].tp_addr,
-				    SVC2_TX_BUFSIZE, DMA_TO_DEVICE);
-		svc2_tx_free_part(tx->tx_bufs[tx->tx_nbufs].tp_buf);
-	}
+	svc2_tx_free_parts(sp, tx, 0);
 	kfree(tx);
 }
 
@@ -125,9 +163,8 @@ static struct svc2_tx *svc2_tx_alloc(struct svc2_xprt *sp, gfp_t gfp)
 	unsigned int i;
 
 	tx = kzalloc_node(struct_size(tx, tx_sge, sp->sp_tx_sges), gfp, node);
-	if (!tx)
-		return NULL;
-	if (!svc2_tx_add_part(sp, tx, gfp)) {
+	if (!tx || !svc2_tx_add_part(sp, tx, gfp)) {
+		svc2_tx_set_scarce(sp);
 		kfree(tx);
 		return NULL;
 	}
@@ -321,6 +358,7 @@ void svc2_tx_put(struct svc2_xprt *sp, struct svc2_tx *tx)
 
 	svc2_tx_reset(sp, tx);
 	tx->tx_callback = NULL;
+	tx->tx_signal = false;
 	tx->tx_used = jiffies;
 	llist_add(&tx->tx_list, &sp->sp_txs);
 	if (backward)
@@ -406,6 +444,7 @@ static int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 len,
 	if (len > SVC2_PULLUP_MAX || parts > sp->sp_tx_sges)
 		return -EMSGSIZE;
 	while (unlikely(tx->tx_nbufs < parts)) {
+		tx->tx_signal = true;
 		if (!atomic_add_unless(&sp->sp_tx_parts, 1, SVC2_TX_EXTRA_PARTS))
 			return -ENOMEM;
 		if (!svc2_tx_add_part(sp, tx, RPCRDMA2_GFP)) {
@@ -416,24 +455,43 @@ static int svc2_tx_copies(struct svc2_xprt *sp, struct svc2_tx *tx, u32 len,
 	return 0;
 }
 
-/* Gets the parts from idle contexts. Return: 0 or -ENOMEM. */
+/* Moves parts until @to has @parts, or @from has one. Both are idle, or own */
+static void svc2_tx_move_parts(struct svc2_tx *to, struct svc2_tx *from,
+			       unsigned int parts)
+{
+	while (to->tx_nbufs < parts && from->tx_nbufs > 1)
+		to->tx_bufs[to->tx_nbufs++] = from->tx_bufs[--from->tx_nbufs];
+}
+
+/*
+ * Gets the parts from idle contexts. If there are too few, the context keeps
+ * only its first one: two Replies that wait must not each have what the other
+ * lacks. The others go to idle contexts, or are freed when these are full.
+ * Return: 0 or -ENOMEM.
+ */
 static int svc2_tx_borrow(struct svc2_xprt *sp, struct svc2_tx *tx,
 			  unsigned int parts)
 {
+	unsigned int own = tx->tx_nbufs;
 	struct svc2_tx *other;
 
-	/* fail_buffer alone lets such a Reply get here: it waits. */
-	if (parts > ARRAY_SIZE(tx->tx_bufs))
-		return -ENOMEM;
 	/* Without the lock contexts are only added, in front of the first one. */
-	guard(spinlock)(&sp->sp_tx_lock);
-	llist_for_each_entry(other, READ_ONCE(sp->sp_txs.first), tx_list) {
-		for (; tx->tx_nbufs < parts && other->tx_nbufs > 1; tx->tx_nbufs++) {
-			tx->tx_bufs[tx->tx_nbufs] = other->tx_bufs[--other->tx_nbufs];
-			svc2_count(buffer_parts_moved);
+	scoped_guard(spinlock, &sp->sp_tx_lock) {
+		struct llist_node *first = READ_ONCE(sp->sp_txs.first);
+
+		/* fail_buffer alone lets a Reply get here that needs more. */
+		if (parts <= ARRAY_SIZE(tx->tx_bufs))
+			llist_for_each_entry(other, first, tx_list)
+				svc2_tx_move_parts(tx, other, parts);
+		if (tx->tx_nbufs >= parts) {
+			svc2_count_add(buffer_parts_moved, tx->tx_nbufs - own);
+			return 0;
 		}
+		llist_for_each_entry(other, first, tx_list)
+			svc2_tx_move_parts(other, tx, ARRAY_SIZE(tx->tx_bufs));
 	}
-	return tx->tx_nbufs < parts ? -ENOMEM : 0;
+	svc2_tx_free_parts(sp, tx, 1);
+	return -ENOMEM;
 }
 
 /* Copies behind the data in the buffer */
@@ -531,6 +589,7 @@ static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 						 held);
 	memcpy(tx->tx_pages, pages, held * sizeof(*pages));
 	tx->tx_npages = held;
+	tx->tx_signal = true;
 	return 0;
 }
 
@@ -570,8 +629,9 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 		regions = rpcrdma2_exposed_chain(&sc->sc_exposed, &first);
 	/* a Send with the last free context is signaled: takers wait for it */
 	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
-	tx->tx_post.po_signal = writes || tx->tx_npages || sc || tx->tx_props ||
-				svc2_sem_avail(&sp->sp_tx_sem) <= 0;
+	tx->tx_post.po_signal = writes || tx->tx_signal || sc ||
+				svc2_sem_avail(&sp->sp_tx_sem) <= 0 ||
+				svc2_tx_is_scarce(sp);
 	ret = svc2_sq_post(sp, &tx->tx_post, first, sc, held);
 	if (ret)
 		return ret;
@@ -713,7 +773,10 @@ static int svc2_reply_prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
 	if (!fails && svc2_reply_gathers(sp, res, hdrlen, plan))
 		return 0;
 	plan->pn_gather = 0;
-	return ret == -ENOMEM ? svc2_tx_borrow(sp, tx, parts) : ret;
+	if (ret != -ENOMEM)
+		return ret;
+	svc2_tx_set_scarce(sp);
+	return svc2_tx_borrow(sp, tx, parts);
 }
 
 /*

@@ -357,6 +357,8 @@ enum {
 	SVC2_TX_RESERVE		= 4,
 	/* parts of all buffers of a connection beyond the first of each */
 	SVC2_TX_EXTRA_PARTS	= 64,
+	/* Sends that are signaled after a lack of contexts or parts */
+	SVC2_TX_SCARCE		= 64,
 };
 
 /* A part of a Send buffer, SVC2_TX_BUFSIZE bytes */
@@ -374,6 +376,7 @@ struct svc2_tx {
 	struct svc2_callback	*tx_callback;
 	/* ex_number of a property message that is no answer, or 0 */
 	u32			tx_props;
+	bool			tx_signal;	/* others need what it holds */
 	struct ib_send_wr	tx_wr;		/* the Send */
 	struct rpcrdma2_rw	tx_rw;		/* RDMA Writes */
 
@@ -583,6 +586,7 @@ struct svc2_xprt {
 	struct llist_head	sp_txs;		/* contexts not in use */
 	/* for removal from it; to add to it takes no lock */
 	spinlock_t		sp_tx_lock;
+	unsigned int		sp_tx_scarce;	/* Sends yet to signal; may race */
 	unsigned int		sp_tx_sges;	/* gather entries of each */
 	atomic_t		sp_tx_count;	/* contexts that exist */
 	atomic_t		sp_tx_parts;	/* of buffers, but the first */
