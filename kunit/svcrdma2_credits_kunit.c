@@ -8,8 +8,12 @@
  */
 #include <kunit/test.h>
 
-#include "../svcrdma2/grant.c"
 #include "../svcrdma2/svcrdma2.h"
+#include "window.h"
+
+#undef set_bit
+#define set_bit(nr, word)	windowed_set_bit(nr, word)
+#include "../svcrdma2/grant.c"
 
 /* in KiB; suffices for all Receives of the suite */
 struct rpcrdma2_param svc2_receive_memory = { .pm_value = 65536 };
@@ -366,7 +370,76 @@ static void b17_answered_before_sent(struct kunit *test)
 	}
 }
 
+/* Receives get larger over time, and are announced then (C-032); smaller ones at once (C-033). */
+static void c033_requested_size(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct svc2_xprt *sp = &f->sp;
+	u32 large = min_t(u32, 2 * PAGE_SIZE, RPCRDMA2_INLINE_MAX);
+	bool grows = large > PAGE_SIZE;
+
+	sp->sp_conn.co_recv_pages = RPCRDMA2_RECV_PAGES;
+	sp->sp_ex.ex_peer.pp_announced = true;
+	svc2_receive_size.pm_value = RPCRDMA2_INLINE_MAX;
+
+	/* the pages of a Receive are announced before they become more */
+	sp->sp_recv_size = RPCRDMA2_INLINE_DEFAULT - 8;
+	svc2_receives_resize(&sp->sp_ex, large);
+	KUNIT_EXPECT_EQ(test, sp->sp_recv_size, PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, sp->sp_recv_requested, large);
+	KUNIT_EXPECT_EQ(test, sp->sp_rpool.rp_size, large);
+	KUNIT_EXPECT_EQ(test, test_bit(SVC2_F_RESIZING, &sp->sp_flags), grows);
+	KUNIT_EXPECT_EQ(test, sp->sp_rpool.rp_small, grows ? sp->sp_rpool.rp_count : 0);
+
+	sp->sp_recv_size = 2 * PAGE_SIZE;
+	svc2_receives_resize(&sp->sp_ex, RPCRDMA2_INLINE_DEFAULT);
+	KUNIT_EXPECT_EQ(test, sp->sp_recv_size, RPCRDMA2_INLINE_DEFAULT);
+	KUNIT_EXPECT_EQ(test, sp->sp_recv_requested, RPCRDMA2_INLINE_DEFAULT);
+	KUNIT_EXPECT_EQ(test, sp->sp_rpool.rp_size, PAGE_SIZE);
+	KUNIT_EXPECT_FALSE(test, test_bit(SVC2_F_RESIZING, &sp->sp_flags));
+	KUNIT_EXPECT_EQ(test, sp->sp_rpool.rp_small, 0);
+
+	/* no Receive can be that large */
+	svc2_receives_resize(&sp->sp_ex, U32_MAX);
+	KUNIT_EXPECT_EQ(test, sp->sp_recv_requested, RPCRDMA2_INLINE_MAX);
+	rpcrdma2_rpool_resize(&sp->sp_rpool, PAGE_SIZE);
+}
+
+/* The connection whose sizes change, and whether the change was noted before the wakeup */
+static struct svc2_xprt *changing;
+static bool noted_first;
+
+static void at_wakeup(void)
+{
+	noted_first = test_bit(SVC2_F_CHANGED, &changing->sp_flags) &&
+		      !test_bit(XPT_DATA, &changing->sp_xprt.xpt_flags);
+}
+
+static void at_note(void)
+{
+	open_window(BEFORE_SET, at_wakeup);
+}
+
+/* A thread that is woken by a change of the sizes finds the change. */
+static void changed_sizes_are_noted_first(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	changing = &f->sp;
+	noted_first = false;
+	list_add(&f->sp.sp_listed, &svc2_conns);
+	open_window(BEFORE_SET, at_note);
+	svc2_sizes_set();
+	expect_passed(test);
+	list_del(&f->sp.sp_listed);
+	KUNIT_EXPECT_TRUE(test, noted_first);
+	KUNIT_EXPECT_TRUE(test, test_bit(SVC2_F_CHANGED, &f->sp.sp_flags));
+	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &f->sp.sp_xprt.xpt_flags));
+}
+
 static struct kunit_case credits_cases[] = {
+	KUNIT_CASE(c033_requested_size),
+	KUNIT_CASE(changed_sizes_are_noted_first),
 	KUNIT_CASE(r6_receives_before_the_grant),
 	KUNIT_CASE(s26_unused_grant),
 	KUNIT_CASE(s26_used_grant),

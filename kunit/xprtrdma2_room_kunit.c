@@ -115,6 +115,7 @@ static void room_exit(struct kunit *test)
 	if (!f)
 		return;
 	xprt2_free(f->xp);
+	KUNIT_EXPECT_TRUE(test, list_empty(&xprt2_transports));
 	xprt2_reqs_stop();
 }
 
@@ -327,7 +328,36 @@ static void request_before_second_look(struct kunit *test)
 	expect_request(test);
 }
 
+/* The RPC layer's use of a transport for a swap file reaches the regions of its connection. */
+static void regions_stay_for_swap(struct kunit *test)
+{
+	struct rpcrdma2_regions *rg = &fixture->ep.ep_conn.co_regions;
+	struct rpc_xprt *xprt = &fixture->xp->xp_xprt;
+
+	rg->rg_depth = XPRT2_MAX_PAGES;
+	rg->rg_num = 1 + 2 + XPRT2_OTHER_SEGS;	/* there is nothing to allocate or free */
+	fixture->xp->xp_ep = &fixture->ep;
+	KUNIT_EXPECT_EQ(test, xprt2_ops.enable_swap(xprt), 0);
+	KUNIT_EXPECT_EQ(test, rg->rg_keep, rg->rg_num);
+	rg->rg_num = 1;
+	xprt2_ops.disable_swap(xprt);
+	KUNIT_EXPECT_EQ(test, rg->rg_keep, 1);
+	fixture->xp->xp_ep = NULL;
+}
+
+/* A transport is listed from its first connect on, and once. */
+static void listed_once(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, list_empty(&xprt2_transports));
+	xprt2_list_transport(fixture->xp);
+	xprt2_list_transport(fixture->xp);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&xprt2_transports), 1);
+	KUNIT_EXPECT_PTR_EQ(test, xprt2_transports.next, &fixture->xp->xp_listed);
+}
+
 static struct kunit_case room_cases[] = {
+	KUNIT_CASE(regions_stay_for_swap),
+	KUNIT_CASE(listed_once),
 	KUNIT_CASE(entries_after_wait),
 	KUNIT_CASE(entries_before_wait),
 	KUNIT_CASE(entries_before_second_look),
