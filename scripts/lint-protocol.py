@@ -18,6 +18,9 @@ import re
 import sys
 import textwrap
 
+import docutils.core
+from docutils import nodes
+
 DOCUMENT = 'Documentation/protocol.rst'
 TESTING = 'Documentation/testing.rst'
 ARCHITECTURE = 'Documentation/architecture.rst'
@@ -36,9 +39,9 @@ FUNCTION = re.compile(r'^([\w.-]+)\(\)\n[{(]\n(.*?)^[})]', re.M | re.DOTALL)
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
 LISTED = re.compile(r'\w\+?="([^"$]*)"')
 VARIABLE = re.compile(r"^([a-z]\w*)='([^']*)'", re.M)
-NAMED = re.compile(r'``(scripts/[\w./-]+\.\w+)``')
-# Seconds are durations of groups, and small numbers would match anywhere.
-FIGURE = re.compile(r'(?<![\w.,-])(\d[\d,]*\d)(?![\w.,]*\d)(?! s\b)')
+NAMED = re.compile(r'\bscripts/[\w./-]+\.\w+')
+# Seconds are durations of groups, and small numbers would match anywhere; RFCs are no figures.
+FIGURE = re.compile(r'(?<!RFC )(?<![\w.,-])(\d[\d,]*\d)(?![\w.,]*\d)(?! s\b)')
 CALLED = re.compile(r'``((?:rpcrdma2|xprt2|svc2)_\w+)(?=\(\)``)')
 SOURCES = ['include/rpcrdma2/*.h', 'rpcrdma2/*.[ch]', 'xprtrdma2/*.[ch]', 'svcrdma2/*.[ch]',
            'kunit/*.[ch]', 'scripts/*.[ch]', 'scripts/*/*.[ch]',
@@ -60,30 +63,14 @@ def ids_in(text):
     return found
 
 
-def tables(lines):
-    """Yields the rows of the tables of requirements: line, requirement, where, test."""
-    at = 0
-    while at < len(lines):
-        if (not re.fullmatch(r'=+  =+  =+', lines[at]) or
-                not lines[at + 1].startswith('requirement ')):
-            at += 1
-            continue
-        starts = [m.start() for m in re.finditer(r'(?<!=)=', lines[at])]
-        ends = starts[1:] + [None]
-        at += 3                                 # ruler, heads, ruler
-        row = None
-        while not lines[at].startswith('=='):
-            cells = [lines[at][b:e].strip() for b, e in zip(starts, ends)]
-            if cells[0]:
-                if row:
-                    yield row
-                row = [at + 1] + cells
-            else:                               # continues the line above
-                row[1:] = [f'{a} {b}'.strip() for a, b in zip(row[1:], cells)]
-            at += 1
-        if row:
-            yield row
-        at += 1
+def rows_of(text, head=None):
+    """Yields the rows of the tables whose first head is this: the line, and the cells."""
+    tree = docutils.core.publish_doctree(text, settings_overrides={'report_level': 5})
+    for table in tree.findall(nodes.table):
+        row = next(table.findall(nodes.row))
+        if head == (row[0].astext() if isinstance(row.parent, nodes.thead) else None):
+            for row in next(table.findall(nodes.tbody)):
+                yield row[0][0].line, *(' '.join(cell.astext().split()) for cell in row)
 
 
 def parts(cell):
@@ -95,7 +82,7 @@ def parts(cell):
 
 def check_where(line, cell, sources):
     for name, functions in parts(cell):
-        for one in [n.strip() for n in name.split(',')]:
+        for one in re.split(', *', name):
             paths = [p for p in sources if p.endswith('/' + one)]
             if not paths:
                 faults.append(f'{DOCUMENT}:{line}: there is no {one}')
@@ -192,24 +179,21 @@ def groups_of(shell):
 def test_ids(cell, sources, shell, modules):
     """Returns the ids of the suites and groups that a row names."""
     ids = set()
-    for part in filter(None, (p.strip() for p in cell.split(';'))):
-        name, _, rest = part.partition(':')
-        for one in [n.strip() for n in (rest if name == 'nfs-test' else name).split(',')]:
+    for name, cases in parts(cell):
+        for one in cases if name == 'nfs-test' else re.split(', *', name):
             text = suite_text(one, sources)
             ids |= (kunit_ids(text) if text else set()) | group_ids(one, shell, modules)
     return ids
 
 
 def check_test(line, cell, sources, groups):
-    for part in filter(None, (p.strip() for p in cell.split(';'))):
-        name, _, rest = part.partition(':')
-        cases = [c.strip() for c in rest.split(',') if c.strip()]
+    for name, cases in parts(cell):
         if name == 'nfs-test':
             for group in cases:
                 if group not in groups:
                     faults.append(f'{DOCUMENT}:{line}: there is no group {group}')
             continue
-        for one in [n.strip() for n in name.split(',')]:
+        for one in re.split(', *', name):
             text = suite_text(one, sources)
             if text is None and one not in groups:
                 faults.append(f'{DOCUMENT}:{line}: there is neither suite nor group {one}')
@@ -224,47 +208,41 @@ def check_ids(line, requirement, cell, sources, shell, modules):
         faults.append(f'{DOCUMENT}:{line}: none of these tests has {i}')
 
 
-def check_rows(lines, sources):
+def check_rows(document, sources):
     shell, modules = shell_parts(sources), tester_modules(sources)
     groups = groups_of(shell)
     rows = 0
-    for line, requirement, where, test in tables(lines):
+    for line, requirement, where, test in rows_of(document, 'requirement'):
         rows += 1
         if not ids_in(requirement):
             faults.append(f'{DOCUMENT}:{line}: no id in {requirement}')
         check_where(line, where, sources)
-        if test != '\\':
+        if test:
             check_test(line, test, sources, groups)
             check_ids(line, requirement, test, sources, shell, modules)
     if rows < 50:
         faults.append(f'{DOCUMENT}: {rows} rows found, there must be more')
 
 
-def groups_of_testing(lines):
-    """Yields the rows of groups in testing.rst: line, name, text."""
-    row = None
-    for number, line in enumerate([*lines, ''], 1):
-        begin = re.match(r' {4}``([\w.-]+)`` +(\S.*)', line)
-        if row and not begin and re.match(r' {15,}\S', line):
-            row[2] += ' ' + line.strip()
-            continue
-        if row:
-            yield row
-        row = [number, *begin.groups()] if begin else None
+def groups_of_testing(testing, shell):
+    """Returns the names and texts of the groups in testing.rst."""
+    rows = []
+    for _, name, text, *_ in rows_of(testing):
+        if rows and rows[-1][0].endswith('-'):          # a name of two lines is two rows
+            above = rows.pop()
+            name, text = above[0] + name, f'{above[1]} {text}'
+        rows.append((name, text))
+    return [row for row in rows if f'group_{row[0]}' in shell]
 
 
-def check_figures(lines, shell):
-    rows = 0
-    for line, name, text in groups_of_testing(lines):
-        if f'group_{name}' not in shell:
-            continue
-        rows += 1
+def check_figures(rows, shell):
+    for name, text in rows:
         known = ' '.join([reached(f'group_{name}', shell), *map(read, NAMED.findall(text))])
         for figure in FIGURE.findall(text):
             if not re.search(rf'(?<!\d){figure.replace(",", "")}(?!\d)', known):
-                faults.append(f'{TESTING}:{line}: {name} has no {figure}')
-    if rows < 30:
-        faults.append(f'{TESTING}: {rows} groups found, there must be more')
+                faults.append(f'{TESTING}: {name} has no {figure}')
+    if len(rows) < 30:
+        faults.append(f'{TESTING}: {len(rows)} groups found, there must be more')
 
 
 def check_sources(document, sources):
@@ -341,10 +319,10 @@ def spoilt(pattern, text):
 def false_rows(document, sources, shell, modules):
     """Yields each name in the tables in a false form, with the check that has to detect it."""
     groups = groups_of(shell)
-    for line, requirement, where, test in tables(document.split('\n')):
+    for line, requirement, where, test in rows_of(document, 'requirement'):
         for cell in spoilt(r'[\w-]+(?=[,;.:]|$)', where):
             yield cell, check_where, line, cell, sources
-        if test == '\\':
+        if not test:
             continue
         for cell in spoilt(r'[\w-]+(?=[,;:]|$)', test.replace('nfs-test:', '')):
             yield cell, check_test, line, cell, sources, groups
@@ -361,10 +339,10 @@ def false_texts(document, testing, sources, shell):
         yield 'a decision', check_meanings, text
     for text in spoilt(CALLED.pattern, read(ARCHITECTURE)):
         yield 'a function', check_functions, ARCHITECTURE, text, words
-    for _, name, text in groups_of_testing(testing.split('\n')):
-        for figure in FIGURE.findall(text) * (f'group_{name}' in shell):
-            yield f'{name}: {figure}77', check_figures, re.sub(
-                rf'(?<![\d,]){figure}(?!,?\d)', figure + '77', testing).split('\n'), shell
+    rows = groups_of_testing(testing, shell)
+    for i, (name, text) in enumerate(rows):
+        for false in spoilt(FIGURE.pattern, text):
+            yield name, check_figures, [*rows[:i], (name, false), *rows[i + 1:]], shell
 
 
 def canary(document, sources):
@@ -389,11 +367,12 @@ def main():
     else:
         check_meanings(document)
         check_sources(document, sources)
-        check_rows(document.split('\n'), sources)
+        check_rows(document, sources)
         words = words_of_modules(sources)
         for name in sorted(glob.glob('Documentation/*.rst')):
             check_functions(name, read(name), words)
-        check_figures(read(TESTING).split('\n'), shell_parts(sources))
+        shell = shell_parts(sources)
+        check_figures(groups_of_testing(read(TESTING), shell), shell)
     print('\n'.join(faults), end='\n' if faults else '')
     return 1 if faults else 0
 
