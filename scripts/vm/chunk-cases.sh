@@ -6,7 +6,6 @@
 
 namespace_addr=10.0.1.1
 there=(nsenter --net=/run/netns/other)
-echo_timeout=/sys/module/rpcrdma2_echo/parameters/backward_timeout
 
 # Chunks of every kind in turn, in 16 concurrent Calls
 large="window=16 call=65536/70000/300001 reply=65536/4096/100003 ddp=2 reply_ddp=2"
@@ -15,27 +14,18 @@ large="window=16 call=65536/70000/300001 reply=65536/4096/100003 ddp=2 reply_ddp
 # client answers about 0.7 s later, with RDMA Writes and a Send With Invalidate.
 chunks_given_up()
 {
-	local name="C-009 B-05 Calls with chunks, abandoned after 2 s, with Replies after 2.7 s"
-
-	echo 2 >"$echo_timeout"
-	check "$name: connect" echo_connect || return
-	measure echo_do "run direction=backward count=44 $large hold=2700 every=11"
-	check "$name: four time out, all others succeed" \
-		came backward=40 failed=4 wrong=0 error=-5
-	expect "$name: these four keep their credits" "s_backward_given_up == 4"
-	expect "$name: the service waits for their Replies" \
-		"s_backward_revoked == 4 && s_backward_late == 4"
-	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
+	echo_result "$name" "backward=40 failed=4 wrong=0 error=-5" \
+		"s_backward_given_up == 4 && s_backward_revoked == 4 && s_backward_late == 4 &&
+		c_disconnects + s_disconnects == 0" \
+		echo_do "run direction=backward count=44 $large hold=2700 every=11"
 	check "$name: all credits are available" all_right backward 48 "$large"
-	check "$name: disconnect" echo_disconnect
 }
 
 # kept_until_killed WORDS: the service gives up the Calls that the client holds, when no
 # others are left
 kept_until_killed()
 {
-	echo_do "run direction=backward count=31 $1 hold=60000 every=2" &
-	run=$!
+	echo_begin "count=31 $1 hold=60000 every=2"
 	await came backward=16
 	# A thread that starts to hold its Call after "release" would do so for 60 s.
 	await came holding=15
@@ -45,71 +35,49 @@ kept_until_killed()
 	wait "$run"
 }
 
-# Of 16 concurrent Calls with the maximum number of memory regions, the client holds 15
-# until they are given up. Meanwhile the sixteenth credit carries other Calls.
+# Of 16 concurrent Calls with six memory regions each, the maximum number, the client holds 15
+# until they are given up by a signal. Meanwhile the sixteenth credit carries other Calls.
 chunks_kept()
 {
-	local name="B-05 Calls with six regions each, the client holds 15 of 16"
 	local words="window=16 call=300001 reply=100003 base=100"
 
-	echo 60 >"$echo_timeout"
-	check "$name: connect" echo_connect || return
 	check "$name: 16 credits are granted" grant_grows 16
 	check "$name: 64 succeed" all_right backward 64 "$words"
-	measure kept_until_killed "$words"
-	check "$name: these 15 end by a signal, all others succeed" \
-		came backward=16 failed=15 wrong=0 error=-512
-	expect "$name: each has six regions" "s_backward_registrations == 6 * 31"
-	expect "$name: each was sent, and is abandoned once" \
-		"s_backward_calls == 31 && s_backward_given_up == 15"
-	expect "$name: the service waits for their Replies" \
-		"s_backward_revoked == 15 && s_backward_late == 15"
-	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
+	echo_result "$name" "backward=16 failed=15 wrong=0 error=-512" \
+		"s_backward_registrations == 6 * 31 && s_backward_calls == 31 &&
+		s_backward_given_up == 15 && s_backward_revoked == 15 &&
+		s_backward_late == 15 && c_disconnects + s_disconnects == 0" \
+		kept_until_killed "$words"
 	check "$name: all credits are available" all_right backward 48 "$words"
-	check "$name: disconnect" echo_disconnect
 }
 
-# The answers come so late that the service first invalidates the memory that it had
-# offered, which ends the connection.
+# The answers come so late that the service, which has waited for a Reply in vain, first
+# invalidates the memory that it had offered. This ends the connection.
 chunks_abandoned()
 {
-	local name="Calls with chunks, abandoned after 1 s, with Replies after 8 s"
-
-	echo 1 >"$echo_timeout"
-	check "$name: connect" echo_connect || return
-	measure echo_do "run direction=backward count=8 $large hold=8000 every=4"
-	check "$name: all data are correct" came wrong=0
-	expect "$name: the service revokes the memory" \
-		"s_backward_revoked >= 2 && s_backward_late == 0"
-	expect "$name: it has waited for a Reply in vain" "s_backward_silent >= 1"
+	echo_result "$name" wrong=0 \
+		"s_backward_revoked >= 2 && s_backward_late == 0 && s_backward_silent >= 1" \
+		echo_do "run direction=backward count=8 $large hold=8000 every=4"
 	# The client has not replied yet.
 	sleep 3
 	check "$name: later RPCs succeed" right_again 48 "$large"
-	check "$name: disconnect" echo_disconnect
 }
 
-# A signal to the tasks kills Calls in flight, several times.
+# A signal to the tasks kills Calls in flight, several times; the client replies to each.
 chunks_killed()
 {
-	local i name="Calls with chunks, killed 10 times, 16 concurrent Calls"
-
-	echo 20 >"$echo_timeout"
-	check "$name: connect" echo_connect || return
 	check "$name: 16 credits are granted" grant_grows 16
-	measure chunks_kill
-	check "$name: all data are correct, and no RPC is lost" came wrong=0 failed=0
-	expect "$name: Calls were killed with exposed memory" \
-		"s_backward_given_up >= 16 && s_backward_revoked >= 16"
-	expect "$name: the client replied to each" \
-		"s_backward_late == s_backward_revoked"
-	expect "$name: the connection stays" "c_disconnects + s_disconnects == 0"
-	check "$name: disconnect" echo_disconnect
+	echo_result "$name" "wrong=0 failed=0" \
+		"s_backward_given_up >= 16 && s_backward_revoked >= 16 &&
+		s_backward_late == s_backward_revoked && c_disconnects + s_disconnects == 0" \
+		chunks_kill
 }
 
 chunks_kill()
 {
-	echo_do "run direction=backward count=100000000 $large retry hold=200 every=3" &
-	run=$!
+	local i
+
+	echo_begin "count=100000000 $large retry hold=200 every=3"
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		sleep 0.4
 		echo_do kill
@@ -123,13 +91,8 @@ chunks_kill()
 # the connection ends these waits; if it did not, they would delay the removal by their time.
 chunks_killed_cut()
 {
-	local name="the device is removed while killed Calls wait for answers" before
-
-	echo 20 >"$echo_timeout"
-	check "$name: connect" echo_connect || return
 	before=$(counters)
-	echo_do "run direction=backward count=100000000 $large retry hold=12000 every=4" &
-	run=$!
+	echo_begin "count=100000000 $large retry hold=12000 every=4"
 	await came holding=16 2>/dev/null || fail "$name: the client does not hold 16"
 	echo_do kill
 	await has_risen s_backward_given_up -ge 16 || fail "$name: not all Calls are given up"
@@ -143,27 +106,15 @@ chunks_killed_cut()
 	risen "$before"
 	expect "$name: Calls waited" \
 		"s_backward_revoked >= 16 && s_backward_late < s_backward_revoked"
-	check "$name: disconnect" echo_disconnect
 }
 
 # chunks_disconnected TIMES: fault injection disconnects at the end that sends next
 chunks_disconnected()
 {
-	local name="connections end $1 times, 16 concurrent Calls with chunks" before i
-
-	check "$name: connect" echo_connect || return
-	before=$(counters)
-	echo_run_begins
-	for i in $(seq "$1"); do
-		lose
-		echo_goes_on || fail "$name: number $i"
-	done
+	counted interrupted "$name" "$1" lose
 	keep
-	echo_run_ends "$name"
-	risen "$before"
-	expect "$name: each time a connection was lost" "c_connects >= $1"
-	expect "$name: Calls ended with exposed memory" "s_backward_revoked >= $1"
-	check "$name: disconnect" echo_disconnect
+	expect "$name: each time a connection was lost, and Calls ended with exposed memory" \
+		"c_connects >= $1 && s_backward_revoked >= $1"
 }
 
 # As at an unmount, the callback service ends before the connection does.
@@ -194,13 +145,11 @@ chunks_beside()
 	check "$name: connect in version 2" pinned 2 echo_connect || return
 	check "$name: one connection of each" \
 		test "$(echo_connections 1).$(echo_connections 2)" = 1.1
-	measure all_right backward 200 "window=16 call=300/300001 reply=100 head ddp=2"
-	check "C-035 $name: 100 Calls inline, 100 with chunks" \
-		came backward=200 wrong=0 failed=0 retried=0
-	expect "C-035 $name: only the client of version 2 gets chunks" \
+	echo_result "C-035 $name" "backward=200 wrong=0 failed=0 retried=0" \
 		"c_backward_read_chunks >= 100 && c_backward_read_chunks <= 200 &&
-		c_backward_read_bytes >= 100 * 300000 && c_backward_refused == 0"
-	expect "$name: both connections stay" "c_disconnects + s_disconnects == 0"
+		c_backward_read_bytes >= 100 * 300000 && c_backward_refused == 0 &&
+		c_disconnects + s_disconnects == 0" \
+		all_right backward 200 "window=16 call=300/300001 reply=100 head ddp=2"
 	check "$name: disconnect" echo_disconnect
 	echo_do "client 0"
 	check "$name: disconnect the other client" echo_do disconnect
@@ -234,58 +183,32 @@ chunks_that_hang()
 # connection and on another one.
 chunks_overdue()
 {
-	local name="an RDMA Read without a response for a Call of the server" before ms
-
-	echo 60 >"$echo_timeout"
-	check "$name: two connections" echo_connect 2 || return
 	# Only the first Reply on each connection grants more than one credit.
-	check "$name: both are in use" all_right backward 32 "$large"
-	before=$(counters)
-	with_fault fail_read 1 echo_do "run direction=backward count=96 $large retry"
-	check "$name: the fault was injected" test "$(cat "$faults/fail_read/times")" -eq 0
-	check "$name: one RPC is repeated, and all succeed" \
-		came backward=96 wrong=0 failed=0 retried=1
-	ms=$(come ms)
-	[ "$ms" -ge 19000 ] && [ "$ms" -lt $((19000 + 7000 * patience)) ] &&
-		ok "S46 $name: its deadline ends the Call, after $ms ms" ||
-		fail "S46 $name: the Call takes $ms ms"
-	risen "$before"
-	expect "S46 $name: this ends one connection" \
+	check "$name: both connections are in use" all_right backward 32 "$large"
+	echo_fault "$name" fail_read 1 "backward=96 wrong=0 failed=0 retried=1" \
 		"c_overdue == 1 && c_disconnects == 1 && c_connects == 1 &&
-		s_disconnects == 1 && s_overdue == 0"
-	echo 20 >"$echo_timeout"
-	check "$name: disconnect" echo_disconnect
+		s_disconnects == 1 && s_overdue == 0" "count=96 $large retry"
+	bounded "$name: its deadline ends the Call" "$(come ms)" \
+		19000 $((19000 + 7000 * patience - 1))
 }
 
-was_injected()
+killed_at_fence()
 {
-	[ "$(cat "$faults/$1/times")" -eq 0 ]
+	fault fail_inv 1
+	echo_begin "count=1 window=1 call=65536 reply=65536"
+	await was_injected fail_inv
+	echo_do kill
+	wait "$run"
+	no_fault fail_inv
 }
 
 # The answer to a Call has come, and the invalidation of its memory hangs. The service waits
 # for that without a limit, but a killed Call closes the connection before it is overdue.
 chunks_fence_hangs()
 {
-	local name="a killed Call whose fence hangs" before
-
-	echo 60 >"$echo_timeout"
-	can_fail "$faults/fail_inv" "$name" || return
-	check "$name: connect" echo_connect || return
-	before=$(counters)
-	fault fail_inv 1
-	echo_do "run direction=backward count=1 window=1 call=65536 reply=65536" &
-	run=$!
-	await was_injected fail_inv
-	echo_do kill
-	wait "$run"
-	no_fault fail_inv
-	risen "$before"
+	echo_result "$name" "backward=0 failed=1 wrong=0 error=-512" \
+		"s_backward_calls == 1 && s_ended_STALLED == 1 && s_overdue == 0" killed_at_fence
 	check "$name: the fault was injected" was_injected fail_inv
-	check "$name: the signal ends it" came backward=0 failed=1 wrong=0 error=-512
-	expect "R8 $name: the wait of its task closes the connection" \
-		"s_backward_calls == 1 && s_ended_STALLED == 1 && s_overdue == 0"
-	echo 20 >"$echo_timeout"
-	check "$name: disconnect" echo_disconnect
 }
 
 # Creates the network namespace "other" with a device on $addr4. Soft-RoCE always sends from
@@ -316,16 +239,11 @@ chunks_in_namespace()
 	check "$name: two connections in the namespace only" test "$(
 		"${there[@]}" grep -c 'device=rxe1 .*brs=GENL' "$client_view").$(
 		wc -l <"$client_view")" = 2.0
-	measure all_right both 96 "$large"
-	check "C-037 $name: RPCs with chunks in both directions" \
-		came forward=96 backward=96 wrong=0 failed=0 retried=0
-	expect "C-037 $name: chunks of each kind" "c_backward_read_chunks > 0 &&
-		c_backward_write_chunks > 0 && c_backward_reply_chunks > 0"
-	echo_run_begins
-	"${there[@]}" rdma link del rxe1 && sleep 0.3 &&
-		"${there[@]}" rdma link add rxe1 type rxe netdev d1 && echo_goes_on ||
-		fail "$name: device removed"
-	echo_run_ends "$name: device removed"
+	echo_result "C-037 $name" "forward=96 backward=96 wrong=0 failed=0 retried=0" \
+		"c_backward_read_chunks > 0 && c_backward_write_chunks > 0 &&
+		c_backward_reply_chunks > 0" all_right both 96 "$large"
+	interrupted "$name: device removed" 1 "${there[@]}" sh -c "rdma link del rxe1 &&
+		sleep 0.3 && rdma link add rxe1 type rxe netdev d1"
 	check "$name: disconnect" echo_do disconnect
 	check "$name: close" echo_do close
 	echo_do "serve $echo_port"
@@ -334,36 +252,34 @@ chunks_in_namespace()
 	check "$name: the namespace is deleted" ip netns del other
 }
 
+hold_over()
+{
+	echo_begin "count=16 window=16 head retry hold=3000"
+	sleep 1
+	device_again
+	wait "$run"
+}
+
 # Calls that the client's service still processes from an earlier connection are not
 # outstanding on the new one.
 calls_held_over()
 {
-	local name="16 Calls held for 3 s, and a lost connection" before
-
-	check "$name: connect" echo_connect || return
 	check "$name: 16 credits are granted" grant_grows 16
-	before=$(counters)
-	echo_do "run direction=backward count=16 window=16 head retry hold=3000" &
-	run=$!
-	sleep 1
-	device_again || fail "$name: device"
-	wait "$run"
-	check "$name: each Call is repeated once" \
-		came backward=16 wrong=0 failed=0 retried=16
-	risen "$before"
-	expect "B-06 $name: no Call is refused on the next connection" \
-		"c_backward_refused == 0 && c_backward_calls == 32 && c_connects == 1"
-	check "$name: disconnect" echo_disconnect
+	echo_result "$name" "backward=16 wrong=0 failed=0 retried=16" \
+		"c_backward_refused == 0 && c_backward_calls == 32 && c_connects == 1" hold_over
 }
 
 group_backward-rpc-killed()
 {
 	echo_up genl || { fail "server"; return; }
-	chunks_given_up
-	chunks_kept
-	chunks_killed
-	chunks_killed_cut
-	chunks_abandoned
+	gives_up=2 connected "C-009 B-05 Calls with chunks, abandoned after 2 s, answered after 2.7 s" \
+		chunks_given_up
+	gives_up=60 connected "B-05 Calls with six regions each, the client holds 15 of 16" \
+		chunks_kept
+	connected "Calls with chunks, killed 10 times, 16 concurrent Calls" chunks_killed
+	connected "the device is removed while killed Calls wait for answers" chunks_killed_cut
+	gives_up=1 connected "Calls with chunks, abandoned after 1 s, answered after 8 s" \
+		chunks_abandoned
 	check "unload after use" echo_down
 }
 
@@ -374,8 +290,11 @@ group_backward-rpc-cut()
 	echo_up genl || { fail "server"; return; }
 	counted echo_interrupted 4
 	expect "interrupted: Calls ended with exposed memory" "s_backward_revoked > 0"
-	! can_fail "$debug/fail_sunrpc" disconnects || chunks_disconnected "${times:-40}"
-	calls_held_over
+	times=${times:-40}
+	! can_fail "$debug/fail_sunrpc" disconnects ||
+		connected "connections end $times times, 16 concurrent Calls with chunks" \
+			chunks_disconnected "$times"
+	connected "B-06 16 Calls held for 3 s, and a lost connection" calls_held_over
 	chunks_without_service
 	chunks_beside
 	chunks_in_namespace
@@ -385,8 +304,10 @@ group_backward-rpc-cut()
 group_backward-rpc-overdue()
 {
 	echo_up genl || { fail "server"; return; }
-	chunks_overdue
-	chunks_fence_hangs
+	gives_up=60 clients=2 connected \
+		"S46 an RDMA Read without a response for a Call of the server" chunks_overdue
+	! can_fail "$faults/fail_inv" "fences" ||
+		gives_up=60 connected "R8 a killed Call whose fence hangs" chunks_fence_hangs
 	check "unload after use" echo_down
 }
 

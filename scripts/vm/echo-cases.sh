@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2015,SC2034,SC2119,SC2120,SC2154
+# shellcheck shell=bash disable=SC2015,SC2034,SC2086,SC2119,SC2120,SC2154
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by nfs-cases.sh: RPCs of any size in both directions of one connection, with the
@@ -7,6 +7,7 @@
 
 echo_folder=/sys/kernel/debug/rpcrdma2_echo
 echo_port=20070
+echo_timeout=/sys/module/rpcrdma2_echo/parameters/backward_timeout
 
 # echo_up [LEVEL]: loads the modules, with this level of backward operation at both ends
 echo_up()
@@ -64,6 +65,48 @@ all_right()
 	esac
 }
 
+# echo_result NAME RESULT EXPRESSION COMMAND...: cases that the RPCs of the command end with
+# this result, and that the counters have risen as the expression has it
+echo_result()
+{
+	measure "${@:4}"
+	check "$1: $2" came $2
+	expect "$1: the counters" "$3"
+}
+
+# echo_fault NAME FAULT TIMES RESULT EXPRESSION WORDS: the same for backward RPCs, which meet
+# the fault so many times
+echo_fault()
+{
+	can_fail "$faults/$2" "$1" || return
+	echo_result "$1" "$4" "$5" with_fault "$2" "$3" echo_do "run direction=backward $6"
+	check "$1: the fault was injected" was_injected "$2"
+}
+
+was_injected()
+{
+	[ "$(cat "$faults/$1/times")" -eq 0 ]
+}
+
+# echo_begin WORDS: starts backward RPCs; $run is the process that makes them
+echo_begin()
+{
+	echo_do "run direction=backward $1" &
+	run=$!
+}
+
+# connected NAME COMMAND...: cases that a client connects and disconnects; the command, which
+# sees $name, runs meanwhile. The service gives up its Calls after $gives_up seconds.
+connected()
+{
+	local name=$1 run before
+
+	echo "${gives_up:-20}" >"$echo_timeout"
+	check "$name: connect" echo_connect "${clients:-1}" || return
+	"${@:2}"
+	check "$name: disconnect" echo_disconnect
+}
+
 # right_again COUNT WORDS: all backward RPCs succeed in the end, after a lost connection
 right_again()
 {
@@ -79,14 +122,10 @@ echo_down()
 # was not sent must not count.
 backward_counted()
 {
-	local count=$1
-
-	expect "B-04 the client received $count Calls" "c_backward_calls == $count"
-	expect "B-04 the server sent $count Calls" "s_backward_calls == $count"
-	expect "B-04 each Call has its Reply" \
-		"c_backward_replies == $count && s_backward_replies == $count"
-	expect "B-04 no Call was refused or dropped" \
-		"c_backward_refused + c_backward_unanswered + s_backward_errors + s_dropped_reply == 0"
+	expect "B-04 $1 Calls and Replies at both ends, none refused or dropped" \
+		"c_backward_calls == $1 && s_backward_calls == $1 &&
+		c_backward_replies == $1 && s_backward_replies == $1 &&
+		c_backward_refused + c_backward_unanswered + s_backward_errors + s_dropped_reply == 0"
 }
 
 inline=call=0/1/2/3/4/511/1023/2048/3500
@@ -181,6 +220,23 @@ echo_run_ends()
 	check "$1: both directions continue" all_right both "$((steps / 2))" "$rpcs"
 }
 
+# interrupted NAME TIMES COMMAND...: a run continues after each time the command interrupts it
+interrupted()
+{
+	local i
+
+	echo_run_begins
+	for i in $(seq "$2"); do
+		"${@:3}" && echo_goes_on || fail "$1: number $i"
+	done
+	echo_run_ends "$1"
+}
+
+service_again()
+{
+	echo_do close && sleep 0.3 && echo_do "serve $echo_port"
+}
+
 # echo_interrupted CONNECTIONS: interrupts runs by removing the device, stopping the
 # service, and unloading modules
 echo_interrupted()
@@ -191,20 +247,8 @@ echo_interrupted()
 	check "$1 connections: in version 2" test "$(echo_connections 2)" -eq "$1"
 	check "$1 connections: $((2 * steps)) RPCs, over all in turn" \
 		all_right both "$((2 * steps))" "$rpcs"
-	echo_run_begins
-	for i in 1 2 3; do
-		device_again 0.3 && echo_goes_on ||
-			fail "interrupted: device removed, $i"
-	done
-	echo_run_ends "device removed, 3 times, $1 connections"
-
-	echo_run_begins
-	for i in 1 2 3; do
-		echo_do close && sleep 0.3 && echo_do "serve $echo_port" &&
-			echo_goes_on || fail "interrupted: service stopped and started, $i"
-	done
-	echo_run_ends "service stopped and started, 3 times, $1 connections"
-
+	interrupted "device removed, 3 times, $1 connections" 3 device_again 0.3
+	interrupted "service stopped and started, 3 times, $1 connections" 3 service_again
 	echo_run_begins
 	for i in xprtrdma2 svcrdma2 rpcrdma2; do
 		check "$i cannot be unloaded during a run" in_use "$i"
@@ -325,16 +369,6 @@ group_backward-rpc()
 
 sizes=0/1/4095/4096/4097/65536/1048576/65535/12345
 
-# grown NAME...: checks that these counters have risen
-grown()
-{
-	local name
-
-	for name in "$@"; do
-		expect "$name" "$name > 0"
-	done
-}
-
 # Chunks of every kind, alone and combined; COUNT is a number of RPCs.
 echo_chunks()
 {
@@ -354,40 +388,25 @@ echo_chunks()
 		"window=16 call=$sizes reply=$sizes ddp=2 reply_ddp=2"
 }
 
-run_is_over()
-{
-	have_ended "$run"
-}
-
 # The device accepts the first of several LOCAL_INVs and no more: the connection ends, and
 # the RPC is repeated on the next one.
 echo_half_fenced()
 {
-	local label="a fence that is posted in part"
+	local name="a fence that is posted in part"
 
-	can_fail "$faults/fail_fence" "$label" || return
-	fault fail_fence 1
-	echo_do "run direction=backward count=20 window=1 retry call=65536 reply=65536" &
-	run=$!
-	happens_in 40 run_is_over || fail "$label: the run does not end"
-	no_fault fail_fence
-	check "$label: the fault was injected" test "$(cat "$faults/fail_fence/times")" -eq 0
-	check "$label: all RPCs end" came wrong=0 failed=0 backward=20
-	check "$label: $(come retried) RPCs were repeated" test "$(come retried)" -gt 0
+	echo_fault "$name" fail_fence 1 "wrong=0 failed=0 backward=20 retried=[1-9][0-9]*" \
+		"s_disconnects >= 1" "count=20 window=1 retry call=65536 reply=65536" || return
+	bounded "$name: all RPCs end in 40 s" "$(come ms)" 0 $((40000 * patience))
 }
 
 # The client maps the memory for the chunks of a Call and its Reply. It repeats a failed
 # mapping every 30 ms for 2 s, so one Call may meet all injected failures.
 echo_unmapped()
 {
-	local label="memory for chunks of the server's Calls cannot be mapped"
-
-	can_fail "$faults/fail_map_rw" "$label" || return
-	measure with_fault fail_map_rw 5 \
-		echo_do "run direction=backward count=20 window=4 call=65536 reply=65536"
-	check "$label, 5 times: all RPCs succeed" \
-		came wrong=0 failed=0 retried=0 backward=20
-	expect "$label, 5 times: mapping is retried" "c_map_waits == 5 && c_disconnects == 0"
+	echo_fault "memory for chunks of the server's Calls cannot be mapped" fail_map_rw 5 \
+		"wrong=0 failed=0 retried=0 backward=20" \
+		"c_map_waits == 5 && c_disconnects == 0" \
+		"count=20 window=4 call=65536 reply=65536"
 }
 
 injected_run()
@@ -406,17 +425,14 @@ echo_injected()
 	local label="fault injection at a Call of the server"
 
 	can_fail "$debug/fail_sunrpc" "$label" || return
-	measure injected_run
-	check "$label: all RPCs end" came wrong=0 failed=0 backward=20
-	expect "$label: the connection ends" \
-		"s_ended_INJECTED + c_ended_INJECTED == 1 && c_connects == 1"
+	echo_result "$label" "wrong=0 failed=0 backward=20" \
+		"s_ended_INJECTED + c_ended_INJECTED == 1 && c_connects == 1" injected_run
 }
 
 chunks_undisturbed()
 {
-	expect "no Call was refused" \
-		"c_backward_refused + c_backward_unanswered + s_backward_errors == 0"
-	expect "no connection was lost" "c_disconnects + s_disconnects == 0"
+	expect "no Call was refused, and no connection lost" "c_backward_refused == 0 &&
+		c_backward_unanswered + s_backward_errors + c_disconnects + s_disconnects == 0"
 }
 
 # The service nominates no handle, so the server invalidates all regions itself.
@@ -443,15 +459,10 @@ regions_are_few()
 # called again; the client must not run out of backward requests.
 echo_answers_seen_late()
 {
-	local label="late Send completions of Replies"
-
-	can_fail "$faults/fail_done" "$label" || return
-	measure with_fault fail_done 150 echo_do "run direction=backward count=1000 window=16"
-	check "$label: C-093 all RPCs succeed" \
-		came wrong=0 failed=0 retried=0 backward=1000
-	check "$label: the fault was injected" test "$(cat "$faults/fail_done/times")" -eq 0
-	expect "$label: B-04 some Replies waited, no Call was refused" \
-		"c_backward_waits > 0 && c_backward_refused + c_backward_unanswered == 0"
+	echo_fault "C-093 B-04 late Send completions of Replies" fail_done 150 \
+		"wrong=0 failed=0 retried=0 backward=1000" \
+		"c_backward_waits > 0 && c_backward_refused + c_backward_unanswered == 0" \
+		"count=1000 window=16"
 }
 
 group_backward-rpc-chunks()
@@ -461,10 +472,10 @@ group_backward-rpc-chunks()
 	echo_up genl || { fail "server"; return; }
 	before=$(counters)
 	counted echo_chunks "${count:-243}" 2>/dev/null
-	grown c_backward_read_chunks c_backward_write_chunks \
-		c_backward_reply_chunks s_backward_remote_invs
+	expect "chunks of each kind, remote invalidation, and more memory regions than are kept" \
+		"c_backward_read_chunks > 0 && c_backward_write_chunks > 0 &&
+		c_backward_reply_chunks > 0 && s_backward_remote_invs > 0 && s_mrs_allocated > 16"
 	chunks_undisturbed
-	expect "more memory regions are allocated than kept" "s_mrs_allocated > 16"
 	happens_in 62 regions_are_few "$before" &&
 		ok "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed afterwards" ||
 		fail "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed afterwards"
@@ -508,6 +519,7 @@ group_backward-rpc-chunks-soak()
 	expect "C-009 the server invalidates" "s_backward_local_invs >= 10000"
 	rpcs=$large steps=32
 	echo_interrupted 4
-	chunks_disconnected 200
+	connected "connections end 200 times, 16 concurrent Calls with chunks" \
+		chunks_disconnected 200
 	check "unload after use" echo_down
 }

@@ -66,6 +66,11 @@ grants()
 	return 1
 }
 
+run_is_over()
+{
+	have_ended "$run"
+}
+
 released_and_over()
 {
 	echo_do release
@@ -80,8 +85,7 @@ grant_grows()
 
 	before=$(words_of /proc/net/rpc/svcrdma2 backward_credits)
 	[ "${before//[^0-9]/}" -lt "$1" ] || complain "before: $before" || return
-	echo_do "run direction=backward count=1000000 window=$1 hold=60000 head" >/dev/null 2>&1 &
-	run=$!
+	echo_begin "count=1000000 window=$1 hold=60000 head" >/dev/null 2>&1
 	await grants "$1" && grown=1
 	echo_do halt
 	await released_and_over || complain "the run does not end" || return
@@ -96,8 +100,7 @@ window_held()
 {
 	local label=$1 calls=$((2 * $3 < 256 ? 2 * $3 : 256)) run
 
-	echo_do "run direction=backward count=$calls window=$calls hold=60000 head call=0 reply=0" &
-	run=$!
+	echo_begin "count=$calls window=$calls hold=60000 head call=0 reply=0"
 	check "B-05 B-09 $label: $3 of $calls are outstanding in both views" views_say \
 		"backward_credits=$3 backward_used=$3" \
 		"backward_credits=$2 backward_used=$3"
@@ -139,11 +142,10 @@ window_not_begun()
 	window_of 64 64 && echo_connect || { fail "$label: connect"; window_of 16 16; return; }
 	check "B-09 $label: the grant grows with use, to 64" grant_grows 64
 	before=$(counters)
-	echo_do "run direction=backward count=64 window=64 hold=60000 head call=0 reply=0" &
-	run=$!
+	echo_begin "count=64 window=64 hold=60000 head call=0 reply=0"
 	check "$label: 64 are outstanding" views_say \
 		"backward_credits=64 backward_used=64" "backward_credits=64 backward_used=64"
-	await grep -qw holding=24 "$echo_folder/result" ||
+	await came holding=24 2>/dev/null ||
 		fail "$label: the service holds $(come holding)"
 	echo_do disconnect &
 	end=$!
@@ -165,10 +167,8 @@ window_chunks()
 	check "64 with chunks: connect" echo_connect || return
 	check "64 with chunks: 128 Calls, 64 outstanding" all_right backward 128 \
 		"window=64 call=4097/65536 reply=65535/4096 ddp=2 reply_ddp=2"
-	check "each Call has had its chunks and an invalidation" view_says \
-		/proc/net/rpc/svcrdma2 "backward_calls=128 backward_invs=128"
-	check "the client's view too" view_says \
-		/proc/net/rpc/xprtrdma2 "backward_calls=128 backward_invs=128"
+	check "both views: each Call has had its chunks and an invalidation" views_say \
+		"backward_calls=128 backward_invs=128" "backward_calls=128 backward_invs=128"
 	echo_disconnect
 }
 
@@ -190,21 +190,17 @@ window_late()
 window_small()
 {
 	local label="256 on both sides, queues of $1${4:+, and of $4 completions}"
+	local least=$(($2 < $3 ? $2 : $3))
 
 	check "$label: the device" modprobe rpcrdma2_small max_qp_wr="$1" \
 		${4:+max_cqe="$4"} || return
 	dmesg -C
 	check "C-003 $label: connect" echo_connect
-	check "B-05 B-09 $label: the grant grows to the lower one" \
-		grant_grows "$(($2 < $3 ? $2 : $3))"
+	check "B-05 B-09 $label: the grant grows to the lower one" grant_grows "$least"
 	check "$label: 500 Calls" all_right backward 500 \
 		"window=64 head $inline $inline_reply"
-	check "B-04 $label: the client grants $2" view_says \
-		/proc/net/rpc/xprtrdma2 "backward_credits=$2"
-	check "B-12 $label: the server accepts $3" view_says \
-		/proc/net/rpc/svcrdma2 "backward_credits_max=$3"
-	check "B-05 $label: the lower one is the limit" view_says \
-		/proc/net/rpc/svcrdma2 "backward_credits=$(($2 < $3 ? $2 : $3))"
+	check "B-04 B-05 B-12 $label: the client grants $2, the server accepts $3, and uses $least" \
+		views_say "backward_credits_max=$3 backward_credits=$least" "backward_credits=$2"
 	window_late "$label"
 	check "$label: disconnect first" echo_disconnect
 	check "$label: connect again" echo_connect
@@ -294,15 +290,14 @@ window_short()
 	echo 1 >"$events/xprt2_grant/enable"
 	pages_left 240
 	check "$name: connect" echo_connect
-	measure all_right both 300 "window=16 head $inline $inline_reply"
+	echo_result "B-04 S27 $name" "forward=300 backward=300 wrong=0 failed=0" \
+		"c_disconnects + s_disconnects == 0" \
+		all_right both 300 "window=16 head $inline $inline_reply"
 	echo 0 >"$debug/fail_page_alloc/probability"
 	aim
 	echo 0 >"$events/xprt2_grant/enable"
 	[ "$(cat "$debug/fail_page_alloc/times")" -lt "$fault_times" ] ||
 		fail "$name: no allocation failed"
-	check "B-04 $name: RPCs succeed in both directions" \
-		came forward=300 backward=300 wrong=0 failed=0
-	expect "S27 $name: the connection stays" "c_disconnects + s_disconnects == 0"
 	most=$(sed -n 's/.* xprt2_grant: .*credits=//p' "$trace" | sort -n | tail -n 1)
 	bounded "B-04 $name: up to $most Calls of the client" "${most:-1}" 4
 	all_right both 300 "window=64 head $inline $inline_reply"
