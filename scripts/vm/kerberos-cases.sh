@@ -89,21 +89,41 @@ has_flavor()
 	grep -q " $1 nfs.*[ ,]sec=$2," /proc/mounts
 }
 
-# On any transport nfsd cannot decode a contiguous argument of more than a page from an
-# encrypted Call, so there are no large xattrs.
+# file_tests NAME VERSION [WORDS...]: the file tests with these words in their names
+file_tests()
+{
+	local words
+
+	for words in "${@:3}"; do
+		CASES=$words verdicts "$1" "$VM_TOP/scripts/fs-exercise.py" "$2" /mnt "$export_dir"
+	done
+}
+
+# kerberos_files VERSION FLAVOR [WORDS...]: a mount of this flavor, with these file tests. On any
+# transport nfsd cannot decode a contiguous argument of more than a page from an encrypted
+# Call, so there are no large xattrs.
 kerberos_files()
 {
 	local v=$1 sec=$2 name="NFSv$1, $2"
 
 	check "$name: mount" mount_nfs "$proto" "$v" /mnt "sec=$sec" || return
 	check "$name: /proc/mounts shows it" has_flavor /mnt "$sec"
-	local -x QUICK=1
 	[ "$sec" != krb5p ] || local -x EXCEPT=xattrs
-	verdicts "$name" "$VM_TOP/scripts/fs-exercise.py" "$v" /mnt "$export_dir"
+	file_tests "$name" "$v" "${@:3}"
 	gss_placement "$v" "$sec"
 	kerberos_registrations "$name"
 	check "$name: umount" umount_all
 	rm -f "$export_dir"/mega "$export_dir"/small
+}
+
+# kerberos_flavors VERSION [WORDS...]: with each flavor
+kerberos_flavors()
+{
+	local sec
+
+	for sec in krb5 krb5i krb5p; do
+		kerberos_files "$1" "$sec" "${@:2}"
+	done
 }
 
 # In a chunk for the data, or in one for all of the Call or Reply: one registration
@@ -129,21 +149,6 @@ kerberos_registrations()
 		"s_calls >= 32 && c_registrations == 0"
 	check "$name: READ of 4 KiB: the client has the data" \
 		cmp -n 131072 /tmp/mega /tmp/back
-}
-
-# kerberos_flavors VERSION...: registrations with each flavor
-kerberos_flavors()
-{
-	local v sec
-
-	for v in "$@"; do
-		for sec in krb5 krb5i krb5p; do
-			check "NFSv$v, $sec: mount" mount_nfs "$proto" "$v" /mnt "sec=$sec" ||
-				continue
-			kerberos_registrations "NFSv$v, $sec"
-			check "NFSv$v, $sec: umount" umount_all
-		done
-	done
 }
 
 kerberos_negotiates()
@@ -217,37 +222,29 @@ kerberos_users()
 	rm -r "$dir"
 }
 
-# Errors of Kerberos that a user gets, and their end after the cause is fixed
+# kerberos_error CAUSE TEXT COMMAND REPAIR: the error that a user gets after the command, and
+# its end after the repair
+kerberos_error()
+{
+	eval "$3" || fail "$name: $1: $3"
+	mount_fails "$name, $1" "$2" "$v" sec=krb5
+	eval "$4" || fail "$name: $1: $4"
+	mount_works "$name, $1, repaired: mount" "$v" sec=krb5
+}
+
 kerberos_errors()
 {
-	local v=$1 name="NFSv$1, sec=krb5" key=nfs/$realm_server
+	local v=$1 name="NFSv$1, sec=krb5" key=nfs/$realm_server denied="access denied by server"
 
 	gssd_again
 	mount_works "$name: mount" "$v" sec=krb5
-	ended rpc.gssd
-	mount_fails "$name, no rpc.gssd" "incorrect mount option" "$v" sec=krb5
-	gssd_again
-	mount_works "$name, with rpc.gssd again: mount" "$v" sec=krb5
-
-	mv /etc/krb5.keytab /tmp/keytab
-	gssd_again
-	mount_fails "$name, no keytab" "access denied by server" "$v" sec=krb5
-	mv /tmp/keytab /etc/krb5.keytab
-	mount_works "$name, with the keytab again: mount" "$v" sec=krb5
-
-	kdc_down
-	gssd_again
-	mount_fails "$name, no KDC" "access denied by server" "$v" sec=krb5
-	kdc_up
-	mount_works "$name, with the KDC again: mount" "$v" sec=krb5
-
-	check "$name: the server gets another key" kadmin "cpw -randkey $key"
-	gssd_again
-	mount_fails "$name, the server has the old key" "access denied by server" \
-		"$v" sec=krb5
-	check "$name: the key is added to the server's keytab" \
-		kadmin "ktadd -norandkey -k $realm_keytab $key"
-	mount_works "$name, the server has the new key: mount" "$v" sec=krb5
+	kerberos_error "no rpc.gssd" "incorrect mount option" "ended rpc.gssd" gssd_again
+	kerberos_error "no keytab" "$denied" "mv /etc/krb5.keytab /tmp/keytab && gssd_again" \
+		"mv /tmp/keytab /etc/krb5.keytab"
+	kerberos_error "no KDC" "$denied" "kdc_down && gssd_again" kdc_up
+	kerberos_error "the server has the old key" "$denied" \
+		"kadmin 'cpw -randkey $key' && gssd_again" \
+		"kadmin 'ktadd -norandkey -k $realm_keytab $key'"
 }
 
 # alice_works SECONDS: and gets a ticket now and then, as k5start does
@@ -387,30 +384,26 @@ kerberos_expires_away()
 # kerberos_pair NAME PROTO PORT VERSION
 kerberos_pair()
 {
-	local sec words name port=$3
+	local sec name port=$3
 
 	for sec in krb5 krb5i krb5p; do
 		name="$1, NFSv$4, $sec"
 		check "$name: mount" mount_nfs "$2" "$4" /mnt \
 			"sec=$sec,rsize=262144,wsize=262144" || continue
 		[ "$2" = rdma ] || check "$name: version 1" [ "$(connection version)" = 1 ]
-		for words in 'odd sizes' 'large file' directory; do
-			CASES=$words QUICK=1 verdicts "$name" "$VM_TOP/scripts/fs-exercise.py" \
-				"$4" /mnt "$export_dir"
-		done
+		QUICK=1 file_tests "$name" "$4" 'odd sizes' 'large file' directory
 		check "$name: umount" umount_all
 	done
 }
 
 group_kerberos()
 {
-	local v sec
+	local v
+	local -x QUICK=1
 
 	kerberos_up && kerberos_exports || { fail "server"; return; }
 	for v in ${VERSIONS:-3 4.0 4.1 4.2}; do
-		for sec in krb5 krb5i krb5p; do
-			kerberos_files "$v" "$sec"
-		done
+		kerberos_flavors "$v" ''
 		kerberos_negotiates "$v"
 	done
 	for v in 3 4.2; do
@@ -487,10 +480,13 @@ group_kerberos-calls()
 # With the enctypes of RFC 8009, which User-Mode Linux is built without
 group_kerberos-sha2()
 {
+	local v
+
 	realm_enctype=aes256-cts-hmac-sha384-192
 	kerberos_up || { fail "server"; return; }
-	# shellcheck disable=SC2086 # words
-	kerberos_flavors ${VERSIONS:-4.2 3}
+	for v in ${VERSIONS:-4.2 3}; do
+		kerberos_flavors "$v"
+	done
 	check "the ticket has that enctype" eval \
 		"klist -e /tmp/krb5ccmachine_$realm | grep -A 2 nfs/ | grep $realm_enctype"
 }
@@ -507,23 +503,6 @@ group_kerberos-intree()
 		kerberos_pair "in-tree's client" rdma "$port" "$v"
 	done
 	kerberos_pair "in-tree with itself" rdma "$kerberos_port" 4.2
-}
-
-# With any transport, nfsd cannot decode contiguous items longer than a page from an
-# encrypted Call; the tests therefore have no long symlinks and no large xattrs.
-gss_files()
-{
-	local v=$1 sec=$2 words some=('odd sizes' directory)
-
-	check "NFSv$v, $sec: mount" mount_nfs "$proto" "$v" /mnt "sec=$sec" ||
-		return
-	check "NFSv$v, $sec: /proc/mounts shows it" \
-		grep -q " /mnt .*sec=$sec," /proc/mounts
-	[ -n "${QUICK:-}" ] || some+=('large file' vectors rename owner locks)
-	for words in "${some[@]}"; do
-		CASES=$words verdicts "NFSv$v, $sec" "$VM_TOP/scripts/fs-exercise.py" \
-			"$v" /mnt "$export_dir"
-	done
 }
 
 # Data that is encrypted or covered by a checksum must not be placed directly; if it does
@@ -684,9 +663,11 @@ step_krb5-run()
 gss_overheard()
 {
 	can_fail /sys/kernel/debug/fail_page_alloc X8 || return
-	all_apply=1 tester "" --server --actions --trigger \
+	all_apply=1 counted tester "" --server --actions --trigger \
 		"exec $VM_TOP/scripts/vm/nfs-cases.sh krb5-run rdma2" \
 		"$addr4" 20500 client_overheard || failed=1
+	expect "X8 no RPC ended because of a Reply, or because its Call cannot be sent" \
+		"c_calls_unsendable + c_replies_bad == 0"
 	# A failed case leaves the fault injection on.
 	fail_pages 0
 	unmount_visits
@@ -707,19 +688,13 @@ gss_again()
 
 group_krb5()
 {
-	local v sec
+	local v some=('odd sizes' directory)
 
 	kerberos_up || { fail "server"; return; }
+	[ -n "${QUICK:-}" ] || some+=('large file' vectors rename owner locks)
 	for v in ${VERSIONS:-4.2 3}; do
-		check "NFSv$v, sys: mount" \
-			mount_nfs "$proto" "$v" /mnt sec=sys &&
-			gss_placement "$v" sys
-		check "NFSv$v, sys: umount" umount_all
-		for sec in krb5 krb5i krb5p; do
-			gss_files "$v" "$sec" && gss_placement "$v" "$sec"
-			check "NFSv$v, $sec: umount" umount_all
-			rm -rf "${export_dir:?}"/*
-		done
+		kerberos_files "$v" sys
+		kerberos_flavors "$v" "${some[@]}"
 	done
 	gss_timeouts
 	gss_again
