@@ -7,7 +7,8 @@
 #	lint.sh [--changed]
 #
 # --changed checks only files that differ from the commit BASE (default HEAD), or, if none
-# differs, the files of the last commit, and compiles nothing else.
+# differs, the files of the last commit, and compiles nothing else. It also checks the commits
+# since BASE.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -255,6 +256,13 @@ fi
 if [ -z "$base" ] || [ -n "$(files 'compat/*')" ]; then
 	scripts/lint-kernels.sh "$(scripts/vm/kernel.sh uml)/build" >"$work/kernels" 2>&1
 	report "detection of features of kernels" "$work/kernels" $?
+fi
+
+if [ -n "$base" ] && have python3 "each removed assertion has a reason"; then
+	scripts/assertions.py "$(git merge-base "$base" HEAD)" >"$work/removed" 2>&1
+	rc=$?
+	[ "$rc" -ne 0 ] || : >"$work/removed"
+	report "each removed assertion has a reason" "$work/removed" "$rc"
 fi
 
 files '*.[ch]' '*.sh' '*.py' '*.awk' Makefile Kbuild '*/Kbuild' |
