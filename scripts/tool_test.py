@@ -84,28 +84,23 @@ class Views(Machine):
                          '192.0.2.1:20049  down  errors VERS:1,CHUNK:2  '
                          'ended 1 min ago: no memory  failed 5 s ago: Connection refused')
 
-    def test_errors_without_a_number(self):
-        self.assertIn('errors VERS', self.past('peer=a state=up errors=VERS'))
-        self.assertIn('errors VERS:1,X', self.past('peer=a state=up errors=VERS:1,X'))
-
-    def test_ended_without_a_time(self):
-        self.assertIn('ended: peer', self.past('peer=a state=down ended=peer'))
-
     def test_words_that_are_not_expected(self):
-        self.assertIn('failed: EAGAIN', self.past('peer=a state=down error=EAGAIN'))
-        self.assertIn('?  ?', self.past('ended=7 ended_ago=soon'))
-
-    def test_numbers_that_are_not_expected(self):
-        self.assertIn('failed: 4294967296', self.past('peer=a state=down error=4294967296'))
-        self.assertIn('failed: -1', self.past('peer=a state=down error=-1'))
-        for key in ('error', 'error_ago', 'ended_ago', 'device', 'waiting', 'credits'):
-            line = f'peer=a ended=peer error=5 {key}={"9" * 5000}'
-            self.assertIn('failed', self.past(line))
-            json.dumps(self.tool.connections(line))
-        self.assertIn('errors VERS:9', self.past(f'peer=a errors=VERS:{"9" * 5000}'))
-
-    def test_a_device_whose_name_is_a_number(self):
-        self.assertEqual(self.past('peer=a state=up device=5'), 'a  up  5')
+        many = '9' * 5000
+        for line, said in (
+                ('peer=a state=up errors=VERS', 'errors VERS'),
+                ('peer=a state=up errors=VERS:1,X', 'errors VERS:1,X'),
+                (f'peer=a errors=VERS:{many}', 'errors VERS:9'),
+                ('peer=a state=down ended=peer', 'ended: peer'),
+                ('peer=a state=down error=EAGAIN', 'failed: EAGAIN'),
+                ('peer=a state=down error=4294967296', 'failed: 4294967296'),
+                ('peer=a state=down error=-1', 'failed: -1'),
+                ('peer=a state=up device=5', r'\Aa  up  5\Z'),
+                ('ended=7 ended_ago=soon', r'\?  \?'),
+                *((f'peer=a ended=peer error=5 {key}={many}', 'failed') for key in (
+                    'error', 'error_ago', 'ended_ago', 'device', 'waiting', 'credits'))):
+            with self.subTest(line[:60]):
+                self.assertRegex(self.past(line), said)
+                json.dumps(self.tool.connections(line))
 
     def test_history_is_a_note(self):
         self.file('/proc/net/rpc/svcrdma2', 'peer=a state=ended ended=peer\nstate=refused error=12\n')
@@ -204,36 +199,37 @@ class Printed(Machine):
 
 
 class Route(Machine):
-    def test_the_interface_of_a_device(self):
-        self.device('mlx5_0', 'eth1')
-        self.assertEqual(self.route('eth1')[0], 'ok')
-
-    def test_no_device(self):
-        self.device('mlx5_0', 'eth1')
-        self.assertEqual(self.route('eth0'),
-                         ('FAIL', 'route: 192.0.2.1 by eth0, which has no RDMA device'))
-
-    def test_a_vlan(self):
-        self.device('mlx5_0', 'eth1', 'eth1', 'eth1.5', '')
-        self.assertEqual(self.route('eth1.5')[0], 'ok')
-
-    def test_a_vlan_without_a_gid(self):
-        self.device('mlx5_0', 'eth1')
-        self.file('/sys/class/net/eth1.5/lower_eth1/type')
-        self.assertEqual(self.route('eth1.5'), (
-            'note', 'route: 192.0.2.1 by eth1.5, on eth1, which has an RDMA device'))
-
-    def test_a_bond(self):
-        self.device('mlx5_bond_0', 'bond0')
-        self.assertEqual(self.route('bond0')[0], 'ok')
-
-    def test_a_vlan_on_a_bond_that_the_device_does_not_name(self):
-        self.device('mlx5_0', 'eth1')
-        self.file('/sys/class/net/bond0.7/lower_bond0/type')
-        self.file('/sys/class/net/bond0/lower_eth0/type')
-        self.file('/sys/class/net/bond0/lower_eth1/type')
-        self.assertEqual(self.route('bond0.7'), (
-            'note', 'route: 192.0.2.1 by bond0.7, on eth1, which has an RDMA device'))
+    def test_devices(self):
+        ib0 = '/sys/class/net/ib0/device/infiniband/mlx5_0/node_type'
+        eth0 = '/sys/class/net/eth0/device/infiniband/mlx5_0/node_type'
+        lower = ('/sys/class/net/eth1.5/lower_eth1/type', '/sys/class/net/bond0.7/lower_bond0/type',
+                 '/sys/class/net/bond0/lower_eth0/type', '/sys/class/net/bond0/lower_eth1/type')
+        rows = (
+            # A device of Ethernet, its interfaces, VLANs and bonds
+            (('mlx5_0', 'eth1'), 'Ethernet', lower, {
+                'eth1': 'ok ', 'eth0': 'FAIL route: 192.0.2.1 by eth0, which has no RDMA device$',
+                'eth1.5': 'note route: 192.0.2.1 by eth1.5, on eth1, which has an RDMA device$',
+                'bond0.7': 'note route: 192.0.2.1 by bond0.7, on eth1, which has an RDMA device$'}),
+            (('mlx5_0', 'eth1', 'eth1', 'eth1.5', ''), 'Ethernet', (), {'eth1.5': 'ok '}),
+            (('mlx5_bond_0', 'bond0'), 'Ethernet', (), {'bond0': 'ok '}),
+            # InfiniBand, also with an Ethernet card on the same chip
+            (('mlx5_0', ''), 'InfiniBand', (ib0,), {'ib0': 'ok ', 'eth0': 'FAIL '}),
+            (('mlx5_0', ''), 'InfiniBand', (eth0,), {'eth0': 'note '}),
+            # iWARP by "rdma link", and a device whose interface is not known
+            (('siw0',), 'Ethernet', (), {'eth0': 'ok ', 'eth1': 'FAIL '}),
+            (('cxgb4_0',), 'Ethernet', (), {'eth0': 'note '}))
+        for names, link, files, routes in rows:
+            with self.subTest(names=names, link=link, files=files):
+                self.setUp()
+                self.device(*names, link=link)
+                for netdev in routes if link == 'InfiniBand' else ():
+                    self.file(f'/sys/class/net/{netdev}/type', '32\n' if netdev == 'ib0' else '1\n')
+                for path in files:
+                    self.file(path)
+                self.said['rdma -j link show siw0/1'] = \
+                    '[{"ifname":"siw0","port":1,"netdev":"eth0"}]'
+                for netdev, verdict in routes.items():
+                    self.assertRegex(' '.join(self.route(netdev)), f'^{verdict}')
 
     def test_no_rxe_on_a_vlan(self):
         for netdev, below in ('bond0.7.8', 'bond0.7'), ('bond0.7', 'bond0'):
@@ -273,30 +269,6 @@ class Route(Machine):
         (grade, _, _), = self.tool.check_route(types.SimpleNamespace(server='[2001:db8::1]'))
         self.assertEqual(grade, 'ok')
 
-    def test_infiniband(self):
-        self.device('mlx5_0', '', link='InfiniBand')
-        self.file('/sys/class/net/ib0/type', '32\n')
-        self.file('/sys/class/net/ib0/device/infiniband/mlx5_0/node_type')
-        self.file('/sys/class/net/eth0/type', '1\n')
-        self.assertEqual(self.route('ib0')[0], 'ok')
-        self.assertEqual(self.route('eth0')[0], 'FAIL')
-
-    def test_infiniband_and_an_ethernet_card_on_one_chip(self):
-        self.device('mlx5_0', '', link='InfiniBand')
-        self.file('/sys/class/net/eth0/type', '1\n')
-        self.file('/sys/class/net/eth0/device/infiniband/mlx5_0/node_type')
-        self.assertEqual(self.route('eth0')[0], 'note')
-
-    def test_iwarp_by_rdma_link(self):
-        self.device('siw0')
-        self.said['rdma -j link show siw0/1'] = '[{"ifname":"siw0","port":1,"netdev":"eth0"}]'
-        self.assertEqual(self.route('eth0')[0], 'ok')
-        self.assertEqual(self.route('eth1')[0], 'FAIL')
-
-    def test_a_device_whose_interface_is_not_known(self):
-        self.device('cxgb4_0')
-        self.assertEqual(self.route('eth0')[0], 'note')
-
     def test_infiniband_without_a_subnet_manager(self):
         self.device('mlx5_0', state='2: INIT', link='InfiniBand')
         (grade, text, advice), (failure, _, _) = self.tool.check_device(None)
@@ -311,16 +283,16 @@ class Kernel(Machine):
         self.modules = f'/lib/modules/{self.release}'
         self.said['modinfo -n sunrpc'] = f'{self.modules}/kernel/net/sunrpc/sunrpc.ko\n'
 
-    def test_its_own_modules(self):
-        self.file(f'{self.modules}/kernel/drivers/infiniband/core/ib_core.ko.xz')
-        self.assertEqual(self.findings(self.tool.check_kernel),
-                         [('ok', f'kernel: Linux {self.release}')])
-
-    def test_modules_of_a_vendor(self):
-        self.file(f'{self.modules}/updates/dkms/mlx_compat.ko')
-        self.assertEqual(self.findings(self.tool.check_kernel), [
-            ('FAIL', f'Linux {self.release} has the RDMA modules of a vendor: '
-             f'{self.modules}/updates/dkms/mlx_compat.ko')])
+    def test_modules_of_the_kernel_and_of_a_vendor(self):
+        for path, verdict in (
+                (f'{self.modules}/kernel/drivers/infiniband/core/ib_core.ko.xz',
+                 ('ok', f'kernel: Linux {self.release}')),
+                (f'{self.modules}/updates/dkms/mlx_compat.ko',
+                 ('FAIL', f'Linux {self.release} has the RDMA modules of a vendor: '
+                  f'{self.modules}/updates/dkms/mlx_compat.ko'))):
+            self.setUp()
+            self.file(path)
+            self.assertEqual(self.findings(self.tool.check_kernel), [verdict])
 
     def test_a_build_of_the_kernel(self):
         self.file('/usr/src/linux/drivers/infiniband/core/ib_core.ko')
@@ -391,15 +363,16 @@ class Modules(Machine):
             self.file('/sys/kernel/security/lockdown', f'{lockdown}\n')
         return [finding[1:] for finding in self.tool.check_module(None) if finding[0] == 'note']
 
-    def test_a_kernel_that_accepts_any_module(self):
-        self.assertEqual(self.notes('N'), [])
-        self.assertEqual(self.notes('N', '[none] integrity confidentiality'), [])
-
-    def test_a_kernel_that_requires_signed_modules(self):
-        for state in (('Y',), ('N', 'none [integrity] confidentiality'),
-                      ('N', 'none integrity [confidentiality]')):
-            (text, _), = self.notes(*state)
-            self.assertIn('signed by DKMS module signing key', text)
+    def test_signed_modules(self):
+        for required, *state in (
+                (0, 'N'), (1, 'Y'), (0, 'N', '[none] integrity confidentiality'),
+                (1, 'N', 'none [integrity] confidentiality'),
+                (1, 'N', 'none integrity [confidentiality]')):
+            with self.subTest(state):
+                texts = [text for text, _ in self.notes(*state)]
+                self.assertEqual(len(texts), required)
+                self.assertIn('signed by DKMS module signing key' if required else '',
+                              ''.join(texts))
 
     def trust(self, secure_boot=None, parameters=''):
         """Returns the advice for a kernel that is locked down, with this value of SecureBoot."""
@@ -445,12 +418,11 @@ class Listener(Machine):
         self.assertIn('restart', self.advice(rdma='y'))
 
     def test_a_machine_without_nfsconf(self):
-        self.file('/etc/nfs.conf', '[nfsd]\nrdma=y\nrdma-port=20049\n')
-        self.assertRegex(self.advice(), 'rdma=y.* in /etc/nfs.conf.d$')
-
-    def test_a_machine_without_nfs_conf(self):
-        self.file('/etc/nfs.conf.d/rdma.conf', '[nfsd]\nrdma=y\nrdma-port=20049\n')
-        self.assertRegex(self.advice(), 'rdma=y.* /etc/nfs.conf$')
+        for path, advice in (('/etc/nfs.conf.d/rdma.conf', 'rdma=y.* /etc/nfs.conf$'),
+                             ('/etc/nfs.conf', 'rdma=y.* in /etc/nfs.conf.d$')):
+            self.setUp()
+            self.file(path, '[nfsd]\nrdma=y\nrdma-port=20049\n')
+            self.assertRegex(self.advice(), advice)
 
     def test_nfsd_uses_nfs_conf_d_without_nfs_conf(self):
         def advice(*values):
