@@ -119,7 +119,7 @@ check-repeat:
 
 # KERNELS="debian-7.3" selects kernels.
 check-kernels:
-	scripts/kernels.sh --boot $(KERNELS)
+	JOBS=$${JOBS:-1} KERNELS="$(KERNELS)" scripts/check.sh boot
 
 lint:
 	scripts/lint.sh
@@ -136,7 +136,7 @@ dissector:
 
 # DEBIAN="12" or "13" selects a release.
 check-install:
-	scripts/check-install.sh $(DEBIAN)
+	JOBS=$${JOBS:-1} DEBIAN="$(DEBIAN)" scripts/check.sh install
 
 kunit:
 	scripts/kunit.sh $(KERNEL)
@@ -168,7 +168,7 @@ coverage:
 	COVERAGE=$(COVERAGE) scripts/coverage.sh
 
 conformance:
-	scripts/nfs-test.sh $(KERNEL) conformance conformance-client conformance-intree
+	KERNEL=$(KERNEL) scripts/check.sh conformance
 
 # ARCHES="arm64 i386" selects architectures.
 check-arches:
@@ -180,7 +180,6 @@ check-dma:
 
 # Tests the detector of data races, and runs the most important groups with it.
 check-races:
-	scripts/canary.sh kcsan
 	JOBS=$${JOBS:-1} scripts/check.sh races
 
 # Several processors. The guest has more of them than many a host, and the host's clock: one

@@ -6,8 +6,11 @@
 #
 #	check.sh [SUITE...]	kunit-host lint packages dissector kernels kunit fuzz
 #				uml uml-debug debian; canary, long, uml-debug-long, smp, dma,
-#				races, soak, quick
+#				races, soak, conformance, boot, install, quick
 #	check.sh --job JOB	one test of the queue, in TAP, for prove
+#
+# KERNEL is that of the suite conformance, KERNELS are those of boot, and DEBIAN has the
+# releases of install.
 #
 # The unit tests in user space take seconds and run first, alone. All other jobs share one
 # queue, with JOBS jobs at a time. The default is two more than there are processors,
@@ -33,6 +36,7 @@ run_job()
 	canary)	scripts/canary.sh ;;
 	canary/*) scripts/canary.sh "${1#*/}" ;;
 	kernels/*) scripts/kernels.sh "${1#*/}" ;;
+	install/*) scripts/check-install.sh "${1#*/}" ;;
 	kunit-host) scripts/kunit-host.sh --cases ;;
 	kunit-host-*) scripts/kunit-host.sh --arch "${1#kunit-host-}" ;;
 	kunit/*) scripts/kunit.sh --rest "${1#*/}" ;;
@@ -43,14 +47,17 @@ run_job()
 # tap JOB: runs the job and prints its cases as TAP. A job fails if it ends with an error
 # without a failed case, or prints no case at all; the other output of a failing job is
 # printed too. The line that announces the job bypasses prove, which would hold it back
-# until a result follows. scripts/plan has the number of cases of each job. The names of the
-# cases are stored without numbers, and a run prints names that are new or missing since the
-# last one.
+# until a result follows. scripts/plan has the number of cases of each job, or of its group in
+# all other kernels. The names of the cases are stored without numbers, and a run prints names
+# that are new or missing since the last one.
 tap()
 {
 	local names=$took/$1.cases new plan rc=0
 
-	plan=$(awk -v job="$1" '$1 == job { print $2 }' scripts/plan)
+	plan=$(awk -v job="$1" -v group="${1#*/}" '
+		$1 == group { all = $2 }
+		$1 == job { own = $2 }
+		END { print own == "" ? all : own }' scripts/plan)
 	new=$(mktemp "$names.XXXXXX")
 	say "$1: begins" 2>&3
 	{ run_job "$1" 2>&1; echo "ended $?"; } |
@@ -84,7 +91,7 @@ groups_of()
 
 number JOBS "${JOBS:-0}"
 all=(lint packages dissector uml-debug debian uml kernels kunit kunit-host fuzz canary long
-	uml-debug-long smp dma races soak quick)
+	uml-debug-long smp dma races soak conformance boot install quick)
 for suite in "$@"; do
 	known suite "$suite" "${all[@]}"
 done
@@ -96,6 +103,8 @@ mapfile -t long < <(for kernel in uml uml-debug debian; do
 	groups_of "$kernel-long" "$kernel"
 done)
 long+=(canary)
+read -ra boot <<<"${KERNELS:-debian-6.1 debian-6.12 debian-7.2 debian-7.3}"
+read -ra install <<<"${DEBIAN:-12 13}"
 work=$(mktemp -d)
 touch "$work/begun"
 
@@ -157,7 +166,7 @@ prepare()
 	! wanted packages || scripts/packages.sh --fetch || exit 1
 	! wanted kernels || wait "$roots" || exit 1
 	say "kernels are there, $SECONDS s since the start"
-	for kernel in uml uml-debug uml-smp uml-dma kcsan debian; do
+	for kernel in uml uml-debug uml-smp uml-dma kcsan debian "${boot[@]}"; do
 		mapfile -t groups < <(list | sed -n "s|.* $kernel/||p")
 		[ "${#groups[@]}" -eq 0 ] ||
 			scripts/nfs-test.sh --build "$kernel" "${groups[@]}" || exit 1
@@ -168,7 +177,7 @@ prepare()
 # run; for a new job the duration is a day.
 list()
 {
-	local suite job
+	local suite job kernel
 
 	for suite in "${all[@]}"; do
 		wanted "$suite" || continue
@@ -179,7 +188,12 @@ list()
 		uml-debug-long)	groups_of "$suite" uml-debug ;;
 		smp)	groups_of uml-smp uml-smp ;;
 		dma)	groups_of uml-dma uml-dma; echo canary/uml-dma ;;
-		races)	groups_of kcsan kcsan ;;
+		races)	groups_of kcsan kcsan; echo canary/kcsan ;;
+		conformance) printf '%s\n' "${KERNEL:-uml}"/conformance{,-client,-intree} ;;
+		boot)	for kernel in "${boot[@]}"; do
+				groups_of "$kernel" "$kernel"
+			done ;;
+		install) printf 'install/%s\n' "${install[@]}" ;;
 		*uml*|debian) groups_of "$suite" "$suite" ;;
 		soak)	printf '%s\n' "${soak[@]}" ;;
 		long)	printf '%s\n' "${long[@]}" ;;
