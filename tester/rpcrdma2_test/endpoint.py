@@ -272,8 +272,9 @@ class Endpoint:
         """Does an RDMA Write to the peer's memory, or an RDMA Read from it."""
         code = lib.ep_rdma(self.pointer, 2 if immediate else read, region.head, at, length,
                            handle, offset)
-        if immediate and abs(code) == errno.EINVAL:
-            raise NotApplicable('the device has no RDMA Write With Immediate')
+        if immediate and abs(code) == errno.EINVAL and \
+                not lib.ep_rdma(self.pointer, 0, region.head, at, 0, handle, offset):
+            raise NotApplicable('the device takes RDMA Writes, but none With Immediate')
         if code:
             raise Lost('RDMA to the peer')
 

@@ -23,7 +23,7 @@ import threading
 import types
 import unittest.mock
 
-from . import canary, client, registry, report, rpc, settings, visitor, wire
+from . import canary, client, endpoint, registry, report, rpc, settings, visitor, wire
 from .client import Answer, Client, Target
 from .endpoint import PrivateData, failed, lib
 from .fuzz import minimise, mutate
@@ -206,6 +206,22 @@ def verdicts():
             got = main_module().verdict(results, required)
         if got != status:
             yield f'{[r.status for r in results]} with {required} ends with {got}'
+
+
+def immediates():
+    """A device has no RDMA Write With Immediate if it refuses one, and takes other RDMA Writes."""
+    for refused, other, kind in ((errno.EINVAL, 0, registry.NotApplicable),
+                                 (errno.EINVAL, -errno.EINVAL, endpoint.Lost),
+                                 (-errno.ECONNRESET, 0, endpoint.Lost)):
+        own = types.SimpleNamespace(
+            ep_rdma=lambda _, what, *__, r=refused, o=other: r if what == 2 else o)
+        with unittest.mock.patch.object(endpoint, 'lib', own):
+            try:
+                endpoint.Endpoint(1).rdma(types.SimpleNamespace(head=0), 4, 1, 2, immediate=True)
+                yield f'{refused} and {other}: no error'
+            except (registry.NotApplicable, endpoint.Lost) as reason:
+                if not isinstance(reason, kind):
+                    yield f'{refused} and {other}: {reason}'
 
 
 def reasons():
@@ -397,8 +413,8 @@ def main_module():
 
 
 def main():
-    found = [*faults(), *fuzzing(), *texts(), *verdicts(), *reasons(), *restored(),
-             *ranges(), *wrong_words(), *crashes()]
+    found = [*faults(), *fuzzing(), *texts(), *verdicts(), *immediates(),
+             *reasons(), *restored(), *ranges(), *wrong_words(), *crashes()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')
