@@ -60,8 +60,13 @@ def arguments():
                              'a case has to pass; not applicable counts as failed')
     parser.add_argument('--known', metavar='CASES', default='',
                         help='names of cases that have to fail, in one word')
-    parser.add_argument('--all-apply', action='store_true',
-                        help='cases that are not applicable have failed')
+    inapplicable = parser.add_mutually_exclusive_group()
+    inapplicable.add_argument('--not-applicable', metavar='CASES',
+                              help='names of cases that must not be applicable, in one word; '
+                                   'all others have to be')
+    inapplicable.add_argument('--all-apply', action='store_const', const='',
+                              dest='not_applicable',
+                              help='cases that are not applicable have failed')
     parser.add_argument('--wait', metavar='FACTOR', type=positive, default=1.0,
                         help='multiply all timeouts, for a slow peer or link')
     parser.add_argument('--list', action='store_true', help='list the cases')
@@ -81,7 +86,7 @@ def arguments():
                       help=argparse.SUPPRESS)
     form.add_argument('--json', action='store_const', const=report.Json, dest='form')
     parser.add_argument('words', nargs='*', metavar='HOST PORT [CASE...]',
-                        help='a case, a group of them, or a requirement')
+                        help='a case, a group of them, a requirement, or a version (1, 2)')
     fuzzing.add_arguments(parser)
     parser.set_defaults(plays='client', form=report.Text)
     return parser
@@ -149,10 +154,13 @@ def run(case, talk):
 
 
 def judged(result, options):
-    """Returns the result in view of --known and --all-apply."""
+    """Returns the result in view of --known and --not-applicable."""
     status, why = result.status, result.why
     is_known = result.case.name in options.known.split() and not result.unclean
-    if status == report.NOT_APPLICABLE and options.all_apply:
+    is_listed = result.case.name in (options.not_applicable or '').split()
+    if is_listed and status != report.NOT_APPLICABLE:
+        status, why = report.FAILED, f'{why or status}, although it is listed as not applicable'
+    elif status == report.NOT_APPLICABLE and options.not_applicable is not None and not is_listed:
         status, why = report.FAILED, f'not applicable: {why}'
     elif status == report.FAILED and is_known:
         status, why = report.PASSED, f'fails, as is known: {why}'
@@ -178,9 +186,7 @@ def verdict(results, required):
     """Returns the exit status of a run."""
     passed = [r for r in results if r.status == report.PASSED]
     proofs = [r.case for r in passed if not r.known]
-    missing = [w for w in required
-               if not registry.chosen(proofs, [w]) and
-               not any(str(c.version) == w for c in proofs)]
+    missing = [w for w in required if not registry.chosen(proofs, [w])]
     for word in missing:
         print(f'rpcrdma2-test: no case of {word} has passed, which is required',
               file=sys.stderr)
@@ -269,6 +275,10 @@ def main():
         return selftest.main()
     waits.FACTOR = options.wait
     cases = registry.load()
+    names = {c.name for c in cases}
+    for word in f'{options.known} {options.not_applicable or ""}'.split():
+        if word not in names:
+            parser.error(f'no case is called {word}')
     if options.list:
         cases = registry.chosen(cases, options.words)
         if not cases:
@@ -297,7 +307,7 @@ def main():
     if not cases:
         parser.error(f'no case is called {" or ".join(words)}')
     for word in options.require:
-        if not registry.chosen(cases, [word]) and word not in ('1', '2'):
+        if not registry.chosen(cases, [word]):
             parser.error(f'--require {word}: no case that would run is called so')
     if options.plays == 'server' and not options.trigger:
         parser.error('--server needs --trigger')

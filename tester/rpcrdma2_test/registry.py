@@ -78,11 +78,11 @@ def load():
 
 
 def chosen(cases, words):
-    """Returns the cases that match the words: names of cases, modules or requirements."""
+    """Returns the cases that match the words: names of cases or modules, requirements, versions."""
     if not words:
         return cases
     return [c for c in cases for w in words
-            if w in c.ids or w == c.name or c.name.startswith(w.rstrip('.') + '.')]
+            if w in (*c.ids, c.name, str(c.version)) or c.name.startswith(w.rstrip('.') + '.')]
 
 
 def meanings():

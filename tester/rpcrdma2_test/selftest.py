@@ -208,6 +208,24 @@ def verdicts():
             yield f'{[r.status for r in results]} with {required} ends with {got}'
 
 
+def lists():
+    """--known and --not-applicable change the verdicts of the cases that they name."""
+    case = registry.Case('a.b', (), '', None, 'client', 2, ())
+    statuses = passed, failed, other = report.PASSED, report.FAILED, report.NOT_APPLICABLE
+    for words, wanted in (
+            ((), statuses),
+            (('--known', 'a.b'), (failed, passed, other)),
+            (('--all-apply',), (passed, failed, failed)),
+            (('--not-applicable', 'a.c'), (passed, failed, failed)),
+            (('--not-applicable', 'a.c a.b'), (failed, failed, other)),
+            (('--not-applicable', 'a.b', '--known', 'a.b'), (failed, failed, other))):
+        options = main_module().arguments().parse_args(words)
+        got = tuple(main_module().judged(report.Result(case, s, 'why'), options).status
+                    for s in statuses)
+        if got != wanted:
+            yield f'{words}: {got}'
+
+
 def immediates():
     """A device has no RDMA Write With Immediate if it refuses one, and takes other RDMA Writes."""
     for refused, other, kind in ((errno.EINVAL, 0, registry.NotApplicable),
@@ -256,7 +274,7 @@ def restored():
             got = main_module().run(case, types.SimpleNamespace(
                 set=of_case.set, clean_up=of_case.restore, close=lambda: None))
             left = {p.name: p.read_text('utf-8') for p in pathlib.Path(folder).iterdir()}
-        options = types.SimpleNamespace(known='a.b', all_apply=False)
+        options = types.SimpleNamespace(known='a.b', not_applicable=None)
         got = main_module().judged(got, options)
         if (got.status != report.FAILED or 'pin is not restored' not in got.why or
                 first not in got.why):
@@ -327,6 +345,8 @@ def wrong_words():
             (['h', '65536'], None, 'not 65536'), (['h', '-1'], None, 'not -1'),
             (['--fuzz', '--export', '/x', 'h', '99999'], None, 'not 99999'),
             (['--list', 'nosuch'], None, 'no case is called nosuch'),
+            (['--known', 'headers.msgp a.b', '--list'], None, 'no case is called a.b'),
+            (['--not-applicable', 'a.b', 'h', '1'], None, 'no case is called a.b'),
             ([*server, '65535', 'client_codes'], None, 'ports from PORT on'),
             ([*server, '20049', 'client_codes'], '/none/lib.so', '/none/lib.so: '),
             (['h', '20049'], '/none/lib.so', '/none/lib.so: '),
@@ -413,7 +433,7 @@ def main_module():
 
 
 def main():
-    found = [*faults(), *fuzzing(), *texts(), *verdicts(), *immediates(),
+    found = [*faults(), *fuzzing(), *texts(), *verdicts(), *lists(), *immediates(),
              *reasons(), *restored(), *ranges(), *wrong_words(), *crashes()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
