@@ -39,8 +39,10 @@ def race(functions, *lines):
     return logs(f'BUG: KCSAN: data-race in {functions}', ' schedule+0x10/0x20', *lines)
 
 
-def death(flags):
-    return logs('Oops: double fault: 0000 [#1]', f'RSP: 0018:ffa00000000fbc40 EFLAGS: {flags}')
+def death(flags, rcx='00000000ffffa202'):
+    return logs('Oops: double fault: 0000 [#1]', f'RSP: 0018:ffa00000000fbc40 EFLAGS: {flags}',
+                f'RAX: 0000000000000001 RBX: ffa00000000fbc58 RCX: {rcx}', 'Call Trace:',
+                'Kernel panic - not syncing: Fatal exception in interrupt')
 
 
 # Kind, exit status, pattern of the report, command; without a command the kind is a fault of
@@ -58,10 +60,9 @@ CANARIES = {'uml-debug': [
     ('unlocked', 126, 'init: BUG: lockdep is off'),
     ('kmemleak-off', 126, 'init: BUG: kmemleak is off',
      'echo off >/sys/kernel/debug/kmemleak'),
-    ('died', 126, 'Oops: double fault', death('00210202')),
-    ('emulator', 123, 'the emulator failed, no processor has EFLAGS: 0a22a202',
-     death('0a22a202')),
-    ('earlier', 126, 'WARNING: before', logs('WARNING: before') + '\n' + death('0a22a202')),
+    ('double', 126, 'Oops: double fault', death('0a22a202')),
+    ('process', 126, 'a process died: .* segfault at',
+     'python3 -c "import ctypes; ctypes.string_at(1 << 63)"'),
     ('idle', 124, 'no end after 15 s without work', 'sleep 9999'),
     ('spins', 124, 'no end after 15 s of a processor', 'while :; do :; done'),
     ('waits', 126, 'init: BUG: the command has not ended within a day', 'sleep infinity'),
@@ -88,6 +89,13 @@ CANARIES = {'uml-debug': [
     ('beside', 126, 'WARNING: beside', race('schedule / schedule', 'WARNING: beside',
                                             *END_OF_RACE)),
     ('cut', 126, 'KCSAN: data-race in schedule', race('schedule / schedule', END_OF_RACE[1])),
+    # A fault of QEMU, and deaths that differ from it
+    ('emulator', 123, 'the emulator failed, no processor has EFLAGS: 0a22a202',
+     death('0a22a202')),
+    ('flags', 126, 'Oops: double fault', death('0021a202')),
+    ('registers', 126, 'Oops: double fault', death('0a22a202', '00000000ffffa203')),
+    ('earlier', 126, 'WARNING: before', logs('WARNING: before') + '\n' + death('0a22a202')),
+    ('later', 126, 'WARNING: behind', death('0a22a202') + '\n' + logs('WARNING: behind')),
 ]}
 
 

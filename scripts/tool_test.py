@@ -15,6 +15,7 @@ import io
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -620,6 +621,28 @@ class Documents(unittest.TestCase):
             missing = [name for name in sorted(set(names))
                        if not name.startswith('_') and f'``{name}``' not in guide]
             self.assertEqual(missing, [], module)
+
+
+class Guests(unittest.TestCase):
+    """nfs-test.sh and the exit status of a guest, which a script stands in for"""
+
+    def test_a_guest_that_runs_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(HERE, f'{folder}/scripts')
+            with open(f'{folder}/scripts/vm.sh', 'w', encoding='utf-8') as guest:
+                guest.write(f'#!/bin/sh\necho x >>{folder}/runs\necho "$SAYS"\nexit $ENDS\n')
+            for kernel, ends, says, runs in (
+                    ('kcsan', 0, 'ok a', 1), ('kcsan', 126, 'ok a', 1), ('kcsan', 123, 'ok a', 2),
+                    ('kcsan', 123, 'FAIL a', 1), ('uml', 123, 'ok a', 1)):
+                with self.subTest(kernel=kernel, ends=ends, says=says):
+                    ran = subprocess.run(
+                        [f'{folder}/scripts/nfs-test.sh', '--built', kernel, 'files'],
+                        env={**os.environ, 'ENDS': str(ends), 'SAYS': says},
+                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    self.assertEqual(ran.returncode, int(ends > 0))
+                    with open(f'{folder}/runs', encoding='utf-8') as lines:
+                        self.assertEqual(len(list(lines)), runs)
+                    os.unlink(f'{folder}/runs')
 
 
 class Jobs(unittest.TestCase):

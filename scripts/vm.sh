@@ -233,8 +233,8 @@ bad+='|rcu.*stall|soft lockup|workqueue lockup|DMA-API: .*(device driver|out of 
 bad+='|general protection|unable to handle|Segfault|list_(add|del) corruption'
 bad+='|scheduling while atomic|sleeping function called|unreferenced object'
 bad+='|Unknown symbol|disagrees about version|Modules linked in'
-# Not the kernel's own fault, though it sounds like one
-process_died='traps: .* general protection fault ip:[0-9a-f]+ sp:'
+# The death of a process
+process_died='(traps: .* general protection fault|[]]: segfault at [0-9a-f]+) ip[: ][0-9a-f]+ sp[: ]'
 
 # Of a data race the title names the functions of both accesses, or one function where the
 # other access is not known. Where neither is of a module of this checkout, the race is the
@@ -280,21 +280,26 @@ log_reports()
 		grep -aE "$bad"
 }
 
-# Prints EFLAGS that no processor has in 64-bit mode: bit 17, or a bit above 21. QEMU's
-# emulation sometimes returns from an interrupt with the bytes of another register as flags,
-# and the guest then dies of a double fault.
-impossible_flags()
+# emulator_failed REPORTS: QEMU's emulation sometimes returns from an interrupt with the bytes of
+# another register as flags, and the guest then dies of a double fault. Succeeds if the log has
+# this death and no other report. Its flags end with the same 16 bits as another register, and have
+# bits that no processor has in 64-bit mode: bit 17, or one above 21.
+emulator_failed()
 {
-	local flags
+	local own='Oops: double fault: .*\[#1\]|Call Trace:|Modules linked in:' death flags
 
-	while read -r flags; do
-		(((0x$flags & ~0x3dffff) == 0)) || { echo "$flags"; return; }
-	done < <(grep -aoP 'RSP: .* EFLAGS: \K[0-9a-f]{8}\b' "$log")
+	own+='|Kernel panic - not syncing: (Fatal exception|Machine halted)'
+	[[ $kernel != uml* ]] && ! grep -qvE "$own" <<<"$1" || return 1
+	death=$(sed -n '/Oops: double fault: /,/Call Trace:/p' "$log")
+	flags=$(grep -aoP -m 1 'RSP: .* EFLAGS: \K[0-9a-f]{8}\b' <<<"$death") || return 1
+	(((0x$flags & ~0x3dffff) != 0)) &&
+		grep -qE "\<R[A-Z0-9]{2}: ([0-9a-f]{4}:)?[0-9a-f]{12}${flags:4}\>" <<<"$death" &&
+		say "$kernel: the emulator failed, no processor has EFLAGS: $flags"
 }
 
 finish()
 {
-	local rc=125 what died flags
+	local rc=125 what died
 
 	if [ -s "$run/killed" ]; then
 		say "$kernel: no end after $(cat "$run/killed"), log: $log"
@@ -306,27 +311,23 @@ finish()
 		say "$kernel: the guest gave no result (status $1), log: $log"
 		tail -n 15 "$log" >&2
 	fi
-	what=$(log_reports | head -n 20)
-	# A process that died is printed but does not fail the run; the command's exit
-	# status decides. Under QEMU's emulation a process sometimes crashes in its dynamic
-	# linker.
+	what=$(log_reports)
+	# Under QEMU's emulation a process sometimes crashes in its dynamic linker. This is printed,
+	# and the command's exit status decides.
 	died=$(grep -aE "$process_died" "$log" | head -n 5)
-	[ -z "$died" ] || say "$kernel: a process died: $died"
+	if [ -n "$died" ]; then
+		say "$kernel: a process died: $died"
+		[[ $kernel != uml* ]] || rc=126
+	fi
 	[ ! -s "$run/races" ] || say "$kernel: data races of the kernel's own:" \
 		"$(grep -c . "$run/races"), below functions of this checkout:" \
 		"$(grep -c ^below "$run/races"), see $run/races"
 	if [ -n "$what" ]; then
 		say "$kernel: reports in the kernel's log, $log:"
-		printf '%s\n' "$what" >&2
+		head -n 20 <<<"$what" >&2
 		[ -s "$run/kmemleak" ] && head -n 40 "$run/kmemleak" >&2
 		rc=126
-		flags=$(impossible_flags)
-		# The double fault must be the first report; an earlier one would be a fault
-		# of the kernel.
-		if [ -n "$flags" ] && [[ ${what%%$'\n'*} == *"double fault"* ]]; then
-			say "$kernel: the emulator failed, no processor has EFLAGS: $flags"
-			rc=123
-		fi
+		! emulator_failed "$what" || rc=123
 	fi
 	# QEMU's emulation of two processors loses a race with the kernel's patching of its own
 	# text once in hundreds of boots. The modules are not loaded by then.
