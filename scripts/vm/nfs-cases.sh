@@ -515,15 +515,15 @@ end_busy()
 # reasons for one of them; '' means that the client may see either of two reasons.
 under_load()
 {
-	local name=$1 begun=$SECONDS took
+	local name=$1 before
 
+	before=$(counters)
 	busy 600
 	losses "$name" "$2" "c_connects == times && $3" "${@:6}"
 	kill "$load"
 	end_busy "$name"
-	took=$((SECONDS - begun))
-	ended_for "$name, server" "$server_view" "$4" "$took"
-	[ -z "$5" ] || ended_for "$name, client" "$client_view" "$5" "$took"
+	ended_for "$name, server" "$server_view" "$4"
+	[ -z "$5" ] || ended_for "$name, client" "$client_view" "$5"
 	check "$name: umount" umount_all
 }
 
@@ -598,25 +598,23 @@ print(taken)' "$dir/times" "$2" "$3"
 
 group_disconnect()
 {
-	local side name number=50 begun took
+	local side name number=50 before
 
 	can_fail /sys/kernel/debug/fail_sunrpc disconnects || return
 	nfs_up "$proto" || { fail "server"; return; }
 	mount_nfs "$proto" 4.2 /mnt "$common" || { fail "mount"; return; }
 	for side in client server; do
 		name="the $side disconnects $number times"
-		begun=$SECONDS
+		before=$(counters)
 		busy 1100
 		disconnected "$side" "$number" 25
 		kill "$load"
 		end_busy "$name"
-		took=$((SECONDS - begun))
 		case $side in
-		client)	ended_for "$name, client" "$client_view" "fault injection" "$took"
-			ended_for "$name, server" "$server_view" peer "$took" ;;
-		server)	ended_for "$name, client" "$client_view" peer "$took"
-			ended_for "$name, server" "$server_view" \
-				"ended by its owner" "$took" ;;
+		client)	ended_for "$name, client" "$client_view" "fault injection"
+			ended_for "$name, server" "$server_view" peer ;;
+		server)	ended_for "$name, client" "$client_view" peer
+			ended_for "$name, server" "$server_view" "ended by its owner" ;;
 		esac
 	done
 }

@@ -102,28 +102,52 @@ is()
 # reason within this time; in the view's words "-" stands for a blank
 ended_row()
 {
-	awk -v wanted="^ended=(${2// /-})\$" -v seconds="$3" '
-	{
-		for (i = 1; i < NF; i++)
-			if ($i ~ wanted && substr($(i + 1), 11) + 0 <= seconds)
-				found = 1
-	}
-	END { exit !found }' "$1"
+	grep -oE "\<ended=(${2// /-}) ended_ago=[0-9]+" "$1" |
+		awk -F = -v seconds="$3" '$NF <= seconds { found = 1 } END { exit !found }'
 }
 
-# ended_for NAME FILE REASON [SECONDS]: a case that ended_row() succeeds, by default for the
-# last 30 s. In the current view (a file of /proc) the row appears after the peer's
-# disconnection, when a thread of the server has closed the connection. In-tree's transport
-# has no view.
+# ends_of VIEW REASON: prints how many connections of this end have ended for this reason, by
+# counters on its input
+ends_of()
+{
+	local end=c
+
+	[[ $1 != */svcrdma2 ]] || end=s
+	awk -F '[(," ]+' -v wanted="^($2)\$" -v end="${end}_ended_" '
+		FILENAME != "-" { split($0, text, "\""); if (text[2] ~ wanted) name[end $2]; next }
+		$1 in name { n += $2 }
+		END { print n + 0 }' "$VM_TOP/include/rpcrdma2/conn.h" -
+}
+
+# ended_anew VIEW REASON COUNT: succeeds if the view has this reason, and more connections than
+# this have ended for it, which are known then
+declare -A ends_known
+ended_anew()
+{
+	local now
+
+	now=$(counters | ends_of "$1" "$2")
+	[ "$now" -gt "$3" ] && ended_row "$1" "$2" 3600 && ends_known[$1 $2]=$now
+}
+
+# ended_for NAME FILE REASON [SECONDS]: a case that the view has a connection that ended for this
+# reason. In a current view (a file of /proc) it is one that was counted since $before, and since
+# the last such case; its row appears after the peer's disconnection, when a thread of the server
+# has closed the connection. In another file it is one of the last SECONDS, 30 if not given.
+# In-tree's transport has no view.
 ended_for()
 {
-	local wait=await
+	local known=0 found=(ended_row "$2" "$3" "${4:-30}")
 
 	[ "$proto" = rdma2 ] || return 0
-	[[ $2 == /proc/* ]] || wait=''
-	$wait ended_row "$2" "$3" "${4:-30}" && ok "$1: the view has the reason, $3" ||
-		fail "$1: the view has not '$3': $(grep -o 'ended=.*' "$2" | tail -n 4 |
-			tr '\n' '|')"
+	if [[ $2 == /proc/* ]]; then
+		known=$(ends_of "$2" "$3" <<<"${before:-}")
+		[ "$known" -ge "${ends_known[$2 $3]:-0}" ] || known=${ends_known[$2 $3]}
+		found=(await ended_anew "$2" "$3" "$known")
+	fi
+	"${found[@]}" && ok "$1: the view has the reason, $3" ||
+		fail "$1: the view has not '$3' after $known: $(grep -o 'ended=.*' "$2" |
+			tail -n 4 | tr '\n' '|')"
 }
 
 # device_removed NAME: a case that, since measure(), a connection of the client ended
