@@ -30,6 +30,11 @@ def change(t, num_bytes):
     return got.message if got else None
 
 
+def sizes_may_change():
+    """Waits for the second in which the server need not shrink its Receives or announce (S53)."""
+    time.sleep(1 + scaled(0.1))
+
+
 def needs_sends(t, num_bytes):
     """The device of the server may limit its Sends: to 12288 bytes on soft-iWARP."""
     own = PrivateData.decode(t.endpoint.private)
@@ -203,7 +208,7 @@ def told(t):
     check(got.proc == UPDPROP and got.values[LARGEST_SEND].word == SMALL, f'{got}')
     check(change(t, LARGE) is None, 'a second announcement within a second')
     t.alive()                                   # an UPDPROP may be in flight until here
-    time.sleep(1.1)
+    sizes_may_change()
     message = t.null()
     t.send(message)
     got = [t.receive().message for _ in range(2)]
@@ -223,7 +228,7 @@ def told_when_it_has_arrived(t):
     t.set('send_size', SMALL)
     time.sleep(scaled(SILENCE))                 # until the UPDPROP is sent and finds no Receive
     t.set('send_size', LARGE)
-    time.sleep(1.1)
+    sizes_may_change()
     t.send(second)
     got = [t.receive().message for _ in range(2)]
     check(got[0].xid == first.xid, f'{got}')
@@ -250,8 +255,9 @@ def told_before_it_holds(t):
     check(got.proc == UPDPROP and got.values[LARGEST_SEND].word == SMALL, f'{got}')
     t.set('send_size', 4096)                    # the server has just sent an announcement
     told = False
-    for rest in (0, 1.1, 1.1):
-        time.sleep(rest)
+    for later in (False, True, True):
+        if later:
+            sizes_may_change()
         t.send(t.call(rpc.READ, rpc.read_arguments(handle, 6000)))
         got = t.receive().message
         while isinstance(got, Properties):
@@ -271,7 +277,7 @@ def what_is_announced_is_in_force(t):
     t.announce(Prop(RBSIZ, LARGE))
     grown(t, 6)
     for wish in (4096, LARGEST, first):
-        time.sleep(1.1)                 # earlier the server need not shrink them (S53)
+        sizes_may_change()
         t.send(reqprop(t.xid(), [Prop(RBSIZ, wish)]))
         got = t.receive()
         while got is not None:

@@ -7,6 +7,7 @@ from .. import rpc, wire
 from ..endpoint import Lost
 from ..nfs4 import CREATE_SESSION, EXCHANGE_ID
 from ..registry import Failure, NotApplicable, case, check
+from ..waits import scaled
 from ..wire import RBSIZ, Error, Prop, Properties, Rpc, Segment
 from .client_codes import call_of_the_server
 from .client_errors import answer, under_way
@@ -111,10 +112,10 @@ def reads_that_hang(t):
         raise NotApplicable('the client has no callback service')
     # Behind a Send without a Receive the device answers no Read; receive() posts one.
     t.send(*[call_of_the_server(t) for _ in range(FEW + 1)])
-    time.sleep(1)
+    time.sleep(scaled(1))
     hangs = call_of_the_server(t, reads=chunk)
     t.send(hangs)
-    time.sleep(HANGS)
+    time.sleep(scaled(HANGS))
     came = rest(t)
     check(len(came) == FEW and hangs.number not in came, f'{len(came)} answers')
     t.resume()

@@ -9,6 +9,7 @@ import time
 from .. import rpc
 from ..client import Client
 from ..registry import case, check
+from ..waits import scaled
 from ..wire import MSG, MSGP, Raw, Segment, u32
 from .credits import at_once, grown
 
@@ -133,7 +134,7 @@ def more_connections_than_threads(t):
     try:
         for holder in holders:
             holder.fill()
-        time.sleep(1)
+        time.sleep(scaled(1))
         begin = time.monotonic()
         handle = t.file()
         region = t.memory(LENGTH).write(b'data' * (LENGTH // 4))
@@ -142,7 +143,7 @@ def more_connections_than_threads(t):
             reads=[(len(message.body), s) for s in t.segments(region)]))
         check(rpc.number_at(answer.results, 0) == 0, 'WRITE failed')
         took = time.monotonic() - begin
-        check(took < 4, f'CREATE and WRITE take {took:.1f} s')
+        check(took < scaled(4), f'CREATE and WRITE take {took:.1f} s')
         up = sum(not h.t.endpoint.lost for h in holders)
         check(up >= CONNECTIONS - 1, f'{up} of {CONNECTIONS} connections are left')
     finally:
