@@ -399,16 +399,6 @@ echo_half_fenced()
 	bounded "$name: all RPCs end in 40 s" "$(come ms)" 0 $((40000 * patience))
 }
 
-# The client maps the memory for the chunks of a Call and its Reply. It repeats a failed
-# mapping every 30 ms for 2 s, so one Call may meet all injected failures.
-echo_unmapped()
-{
-	echo_fault "memory for chunks of the server's Calls cannot be mapped" fail_map_rw 5 \
-		"wrong=0 failed=0 retried=0 backward=20" \
-		"c_map_waits == 5 && c_disconnects == 0" \
-		"count=20 window=4 call=65536 reply=65536"
-}
-
 injected_run()
 {
 	lose
@@ -455,16 +445,6 @@ regions_are_few()
 	[ $((rose[s_mrs_allocated] - rose[s_mrs_trimmed])) -le 6 ]
 }
 
-# The client's send completions for Replies are late, after the server has received them and
-# called again; the client must not run out of backward requests.
-echo_answers_seen_late()
-{
-	echo_fault "C-093 B-04 late Send completions of Replies" fail_done 150 \
-		"wrong=0 failed=0 retried=0 backward=1000" \
-		"c_backward_waits > 0 && c_backward_refused + c_backward_unanswered == 0" \
-		"count=1000 window=16"
-}
-
 group_backward-rpc-chunks()
 {
 	local count=${QUICK:+81} before
@@ -480,9 +460,19 @@ group_backward-rpc-chunks()
 		ok "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed afterwards" ||
 		fail "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed afterwards"
 	echo_half_fenced
-	echo_unmapped
+	# The client maps the memory for the chunks of a Call and its Reply. It repeats a failed
+	# mapping every 30 ms for 2 s, so one Call may meet all injected failures.
+	echo_fault "memory for chunks of the server's Calls cannot be mapped" fail_map_rw 5 \
+		"wrong=0 failed=0 retried=0 backward=20" \
+		"c_map_waits == 5 && c_disconnects == 0" \
+		"count=20 window=4 call=65536 reply=65536"
 	echo_injected
-	echo_answers_seen_late
+	# The client's send completions for Replies are late, after the server has received them
+	# and called again; the client must not run out of backward requests.
+	echo_fault "C-093 B-04 late Send completions of Replies" fail_done 150 \
+		"wrong=0 failed=0 retried=0 backward=1000" \
+		"c_backward_waits > 0 && c_backward_refused + c_backward_unanswered == 0" \
+		"count=1000 window=16"
 	check "disconnect" echo_disconnect
 	! can_fail "$faults/fail_nominate" "no handle is nominated" ||
 		chunks_not_nominated "${count:-243}"
