@@ -133,12 +133,13 @@ storm_servers()
 		$1 > most { most = $1 }
 		END { if (NR < 9 || most - least < 5) why = "not spread" }'
 	# A connection that may have lasted for 3 s begins a new row of losses. The back-off has
-	# no length for the 33rd.
+	# no length for the 33rd, and comes with the 34th of a row.
 	has_delays wears_out "soon 33 times, then after 3 s" '
-		NR > 1 { row = $3 < 300 ? row + 1 : 0 }
-		NR < 35 && $1 > 25 { why = "too soon" }
-		row == 34 && !backed { if ($2 < 300 || $1 > 337) why = "no back-off" }
-		NR >= 35 && $2 >= 300 && $1 > 25 { backed = 1 }
+		NR == 1 || $3 >= 300 { begins[++rows] = NR }
+		backed { next }
+		{ is_last = 0; for (i in begins) is_last += NR - begins[i] == 34 }
+		$1 > 25 { backed = is_last && $2 >= 300 && $1 <= 337; if (!backed) why = "too late" }
+		NR - begins[rows] == 34 && !backed { why = "no back-off" }
 		END { if (!backed) why = "no back-off" }'
 }
 
