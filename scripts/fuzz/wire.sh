@@ -21,8 +21,7 @@ and prints one line per case. From the environment:
 	MESSAGES	messages to each end, at least (default 1000000)
 	CONNECTIONS	connections to each end, at least (default 10000)
 	SEED		seed of the conversations (default: random)
-	RATE		messages per second, at most (default 480); 0: no limit, and
-			no limit of the mount's latency either
+	RATE		messages per second, at most (default 480); 0: no limit
 	JOBS		concurrent connections (default 4 to the server, 12 of clients)
 	REPLAY		a single conversation, by the name that a failed run printed
 	KERNEL		the guest (default uml-debug)
@@ -51,7 +50,7 @@ esac
 settings=("MESSAGES=$messages" "CONNECTIONS=${CONNECTIONS:-10000}" "SEED=$seed"
 	"JOBS=${JOBS:-}" "REPLAY=${REPLAY:-}")
 if [ "$rate" -gt 0 ]; then
-	settings+=("RATE=$rate" FACTOR=2)
+	settings+=("RATE=$rate")
 	timeout=$((messages * 3 / rate + 900))
 else
 	timeout=$((messages / 100 + 900))

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Sourced by nfs-cases.sh: the tester's fuzzing mode against either end. MESSAGES,
-# CONNECTIONS, SEED, JOBS, RATE, FACTOR and REPLAY come from the environment; by default a
-# run is short. The run prints the latency of a mount beside it, which means little on a
-# busy machine.
+# CONNECTIONS, SEED, JOBS, RATE and REPLAY come from the environment; by default a run is
+# short.
 
 # A client that mounts from the fuzzing server again and again; the port identifies the
 # mount.
@@ -30,11 +29,29 @@ step_fuzz-check()
 	exit
 }
 
-# fuzz ARGUMENT...: runs the tester beside a mount that has to work throughout
+# data_are_correct: writes and reads blocks of 4 KiB until the tester has ended
+data_are_correct()
+{
+	while
+		head -c 262144 /dev/urandom >/tmp/data
+		dd if=/tmp/data of=/mnt/data bs=4k oflag=direct status=none &&
+			dd if=/mnt/data of=/tmp/back bs=4k iflag=direct status=none &&
+			cmp /tmp/data /tmp/back || return
+		! have_ended "$group"
+	do
+		pause 2
+	done
+}
+
+# fuzz VIEW ARGUMENT...: runs the tester, which has begun when the view has more connections than
+# those of two mounts, and which leaves the processor to others. The mounts have to work
+# throughout, and the RPCs of one take their turn: of each job its connection and one that ends
+# may be ahead, and the listener.
 fuzz()
 {
-	local group before log=/run/vm/fuzz.log
+	local group before log=/run/vm/fuzz.log view=$1
 
+	shift
 	before=$(counters)
 	setsid nice -n 19 \
 		"$VM_TOP/tester/rpcrdma2-test" --fuzz --seed "${SEED:-1}" \
@@ -43,8 +60,14 @@ fuzz()
 		--check "$VM_TOP/scripts/vm/nfs-cases.sh fuzz-check" "$@" \
 		>"$log" 2>&1 &
 	group=$!
-	[ -n "${REPLAY:-}" ] || verdicts "beside $name" "$VM_TOP/scripts/fuzz/steady.py" \
-		/mnt/steady "$group" "${FACTOR:-100}"
+	if [ -z "${REPLAY:-}" ]; then
+		until [ "$(grep -c ' state=up ' "$view")" -gt 2 ] || have_ended "$group"; do
+			pause 1
+		done
+		served "beside $name" "[$addr6]" $((2 * jobs + 1)) crowd_operations /mnt2 100 20
+		check "$name goes on meanwhile" kill -0 "$group"
+		check "beside $name: all data are correct" data_are_correct
+	fi
 	wait "$group" && ok "$name" ||
 		fail "$name: $(grep -v '^#' "$log" | tail -n 3 | tr '\n' ' ')"
 	grep '^#' "$log"
@@ -54,7 +77,9 @@ fuzz()
 fuzz_up()
 {
 	dmesg -c >/dev/null
-	nfs_up rdma2 && mount_nfs rdma2 4.2 /mnt || { fail "server"; return 1; }
+	echo 16384 >/sys/kernel/tracing/buffer_size_kb
+	nfs_up rdma2 && mount_nfs rdma2 4.2 /mnt && mount_nfs rdma26 3 /mnt2 noac,nolock ||
+		{ fail "server"; return 1; }
 	mkdir "$export_dir/fuzz"
 	head -c 65536 /dev/urandom >"$export_dir/fuzz/data"
 	ln -s "$(printf '%0900d' 0)" "$export_dir/fuzz/link"
@@ -64,9 +89,10 @@ fuzz_up()
 group_fuzz-server()
 {
 	local name=fuzz.client messages=${MESSAGES:-4000} connections=${CONNECTIONS:-50}
+	local jobs=${JOBS:-4}
 
 	fuzz_up || return
-	fuzz --jobs "${JOBS:-4}" --export "$export_dir" "$addr4" "$port"
+	fuzz "$server_view" --jobs "$jobs" --export "$export_dir" "$addr4" "$port"
 	expect "$name: chunks of every kind were transferred" \
 		"s_read_chunk_bytes > 0 && s_long_calls > 0 && s_write_chunk_bytes > 0 && s_reply_chunk_bytes > 0"
 	expect "$name: messages were refused and dropped" \
@@ -83,7 +109,7 @@ group_fuzz-client()
 
 	[ -n "${MESSAGES:-}" ] || jobs=4
 	fuzz_up || return
-	fuzz --jobs "$jobs" --server --trigger \
+	fuzz "$client_view" --jobs "$jobs" --server --trigger \
 		"exec $VM_TOP/scripts/vm/nfs-cases.sh fuzz-run rdma2" "$addr4" 21000
 	expect "$name: chunks were transferred" \
 		"c_read_chunk_bytes > 0 && c_write_chunk_bytes > 0 && c_reply_chunks > 0"
