@@ -112,14 +112,24 @@ size_parameter()
 	echo "$3" >"/sys/module/$1/parameters/$2"
 }
 
+# both_have_announced: succeeds if each end has sent more than two messages of each kind
+both_have_announced()
+{
+	rise <(echo "$before") <(counters)
+	[ "${rose[c_reqprops_sent]}" -gt 2 ] && [ "${rose[s_reqprops_sent]}" -gt 2 ] &&
+		[ "${rose[c_updprops_sent]}" -gt 2 ] && [ "${rose[s_updprops_sent]}" -gt 2 ]
+}
+
 # change_all_sizes ROUNDS: each end first lowers its largest Send and then raises it above
 # its peer's Receives, with a request to the peer each time. In between the peer enlarges
-# its Receives without a request. Each round has four changes.
+# its Receives without a request. Each round has four changes. It takes more rounds until both
+# ends have announced their sizes, and fails if the load ends before.
 change_all_sizes()
 {
-	local i sizes=(4096 65536 8192 32768)
+	local i=0 sizes=(4096 65536 8192 32768)
 
-	for ((i = 0; i < $1; i++)); do
+	until [ "$i" -ge "$1" ] && both_have_announced; do
+		kill -0 "$load" 2>/dev/null || return
 		size_parameter xprtrdma2 send_size "${sizes[i % 4]}" || return
 		sleep 0.16
 		size_parameter svcrdma2 send_size "${sizes[i % 4]}" || return
@@ -128,7 +138,15 @@ change_all_sizes()
 		sleep 0.16
 		size_parameter svcrdma2 receive_size "${sizes[(i + 1) % 4]}" || return
 		sleep 0.16
+		i=$((i + 1))
 	done
+}
+
+# have_settled RECEIVE/SEND: sends messages, and succeeds if the client then has these sizes
+have_settled()
+{
+	dd if=/dev/zero of=/mnt/settle bs=512 count=50 oflag=direct status=none
+	[ "$(connection receive)/$(connection send)" = "$1" ]
 }
 
 # sizes_settle RECEIVE/SEND: waits for these sizes at the client. They are reached after as
@@ -136,13 +154,7 @@ change_all_sizes()
 # about sizes (2.3, S53).
 sizes_settle()
 {
-	local i
-
-	for i in $(seq 100); do
-		sleep 0.1
-		dd if=/dev/zero of=/mnt/settle bs=512 count=50 oflag=direct status=none
-		[ "$(connection receive)/$(connection send)" = "$1" ] && return
-	done
+	happens_in 10 have_settled "$1" && return
 	cat /proc/net/rpc/{xprtrdma2,svcrdma2}
 	complain "receive/send are $(connection receive)/$(connection send), not $1"
 }
@@ -169,7 +181,7 @@ thresholds_of()
 # server, and waits until all connections are closed
 forget_server()
 {
-	rmmod xprtrdma2 && modprobe xprtrdma2 || return 1
+	unused && rmmod xprtrdma2 && modprobe xprtrdma2 || return 1
 	await eval "! grep -qE 'state=(up|closing) ' /proc/net/rpc/svcrdma2" ||
 		complain "$(cat /proc/net/rpc/svcrdma2)"
 }
