@@ -84,15 +84,10 @@ keep()
 # lost with the connection is repeated only after the mount's timeout.
 goes_on()
 {
-	local i before
+	local before
 
 	before=$(counters)
-	for i in $(seq 60); do
-		sleep 0.5
-		risen "$before"
-		[ "${rose[c_calls]}" -lt 100 ] || return 0
-	done
-	fail "$1: no RPC is answered"
+	happens_in 30 has_risen c_calls -ge 100 || fail "$1: no RPC is answered"
 }
 
 # happened STATE BEFORE: checks that the shortage had its effect. An RPC that waits for the
@@ -110,8 +105,8 @@ happened()
 }
 
 # short_in STATE PERCENT LEAST: injects failures for some seconds, and then until LEAST were
-# injected and had their effect. A load runs beside it, and in the states of connecting and
-# closing the connection is lost now and then.
+# injected and had their effect, or the load has ended. In the states of connecting and closing
+# the connection is lost now and then.
 short_in()
 {
 	local end name="$1, $2 % of the memory" before n=0
@@ -121,9 +116,8 @@ short_in()
 	before=$(counters)
 	short "$2"
 	end=$((SECONDS + short_time))
-	while [ "$SECONDS" -lt "$end" ] ||
-	      { { [ "$n" -lt "$3" ] || ! happened "$1" "$before"; } &&
-		[ "$SECONDS" -lt $((end + 30)) ]; }; do
+	while [ "$SECONDS" -lt "$end" ] || [ "$n" -lt "$3" ] || ! happened "$1" "$before"; do
+		kill -0 "$load" 2>/dev/null || break
 		[ "$1" = in-flight ] || lose
 		sleep 0.2
 		n=$(injected)
@@ -305,10 +299,7 @@ told_written()
 		my $child = fork() // die "fork: $!\n";
 		if (!$child) {
 			sleep($seconds);
-			for (1 .. 100) {
-				last if injected() >= 10;
-				sleep(1);
-			}
+			sleep(1) until injected() >= 10;
 			set(0);
 			exit;
 		}
