@@ -558,11 +558,11 @@ group_restart()
 	[ "$proto" != rdma2 ] || never_accepted
 }
 
-# disconnects SIDE NUMBER SECONDS: injects disconnects with sunrpc's fault injection, one at
-# a time; the next RPC triggers each. A disconnect waits until the current connection has
-# brought a Reply, because connections that end at their first Call are another test
-# (storms). Prints the number of disconnects within the time. One process does it, because
-# starting sleep processes beside a load would double the time.
+# disconnects SIDE NUMBER: injects disconnects with sunrpc's fault injection, one at a time;
+# the next RPC triggers each. A disconnect waits until the current connection has brought a
+# Reply, because connections that end at their first Call are another test (storms). Prints the
+# number of disconnects before the end of the load. One process does it, because starting sleep
+# processes beside a load would double the time.
 disconnects()
 {
 	local dir=/sys/kernel/debug/fail_sunrpc
@@ -570,29 +570,32 @@ disconnects()
 	settings "$dir" ignore-cache-wait=1 ignore-client-disconnect=1 \
 		ignore-server-disconnect=1 "ignore-$1-disconnect=0" verbose=0 probability=100
 	python3 -IS -c '
-import sys, time
+import os, sys, time
+
+def works():
+    return os.path.exists("/proc/" + sys.argv[3])
 
 def counters():
     with open("/sys/kernel/debug/xprtrdma2/counters") as opened:
         now = dict(line.split() for line in opened)
     return now["connects"], now["replies"]
 
-end, taken = time.monotonic() + int(sys.argv[3]), 0
-while taken < int(sys.argv[2]) and time.monotonic() < end:
+taken = 0
+while taken < int(sys.argv[2]) and works():
     now, before = counters(), (0, 0)
-    while time.monotonic() < end and (now[0] != before[0] or now[1] == before[1]):
+    while works() and (now[0] != before[0] or now[1] == before[1]):
         before = now
         time.sleep(0.1)
         now = counters()
     with open(sys.argv[1], "w") as opened:
         opened.write("1\n")
     left = 1
-    while left > 0 and time.monotonic() < end:
+    while left > 0 and works():
         time.sleep(0.1)
         with open(sys.argv[1]) as opened:
             left = int(opened.read())
     taken += left == 0
-print(taken)' "$dir/times" "$2" "$3"
+print(taken)' "$dir/times" "$2" "$load"
 	settings "$dir" probability=0 times=0
 }
 
