@@ -22,9 +22,8 @@ kernel=${1:-uml}
 [ $# -gt 0 ] && shift
 proto=${PROTO:-rdma2}
 
-callbacks=(callbacks-4.1 callbacks-4.2 callbacks-busy callbacks-umount
-	callbacks-two backward-rpc backward-rpc-chunks backward-rpc-window
-	backward-rpc-called)
+callbacks=(callbacks-intree callbacks-busy callbacks-umount callbacks-two backward-rpc
+	backward-rpc-chunks backward-rpc-window backward-rpc-called)
 # Each group runs in one kernel, under sanitizers if that takes no more than a few minutes;
 # "conformance" runs in both. "cycle" also runs in both: uml-debug checks for leaks with
 # kmemleak, uml compares the memory in use. Nearly all groups use the guest's own clock
@@ -46,9 +45,9 @@ if [ $# -eq 0 ]; then
 			kerberos-users link-reboot ;;
 	uml-long)	set -- files kerberos kerberos-svcgssd kerberos-load \
 			kerberos-intree kerberos-calls kerberos-callbacks conformance-client \
-			crowd flood bounds callbacks-many-4.1 callbacks-many-4.2 link-capture \
-			link-v2 link-client link-server link-tuned link-siw link-trips \
-			link-kerberos link-kerberos-load ;;
+			crowd flood bounds callbacks-many link-capture link-v2 link-client \
+			link-server link-tuned link-siw link-trips link-kerberos \
+			link-kerberos-load ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
 	uml-dma)	set -- files krb5 payload conformance conformance-client hostile kill-peer \
 			kill unplug restart backward "${callbacks[@]}" callbacks-rdma2 \
@@ -60,7 +59,7 @@ if [ $# -eq 0 ]; then
 			"${ends[@]}" disconnect soak-losses kill "${callbacks[@]}" backward \
 			backward-rpc-overdue sizes changes size-storm grants resize shortage \
 			nconnect inuse bounds-payload names siw ;;
-	kcsan)		set -- files nconnect callbacks-4.1 callbacks-rdma2 backward-rpc kill \
+	kcsan)		set -- files nconnect callbacks-intree callbacks-rdma2 backward-rpc kill \
 			restart disconnect unplug grants sizes conformance callbacks-rdma2-cut \
 			backward-rpc-cut storms ;;
 	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \
@@ -170,8 +169,8 @@ versions_of()
 timed=(files locks kerberos kerberos-calls kerberos-callbacks kerberos-users kerberos-svcgssd
 	kerberos-load kerberos-intree devices regions unmapped names bounds-payload bounds crowd flood counters cycle
 	conformance flawed kill-peer negotiate negotiate-hour moves storms view tool hostile
-	siw inuse both properties resize callbacks-siw callbacks-4.1 callbacks-4.2
-	callbacks-busy callbacks-umount callbacks-two callbacks-many-4.1 callbacks-many-4.2
+	siw inuse both properties resize callbacks-siw callbacks-intree
+	callbacks-busy callbacks-umount callbacks-two callbacks-many
 	backward backward-rpc backward-rpc-chunks backward-rpc-called backward-rpc-hang
 	backward-rpc-overdue backward-rpc-window backward-rpc-killed backward-rpc-cut unplug
 	restart changes grants versions)
