@@ -26,8 +26,7 @@ callbacks=(callbacks-intree callbacks-busy callbacks-umount callbacks-two backwa
 	backward-rpc-chunks backward-rpc-window backward-rpc-called)
 # Each group runs in one kernel, under sanitizers if that takes no more than a few minutes;
 # "conformance" runs in both. "cycle" also runs in both: uml-debug checks for leaks with
-# kmemleak, uml compares the memory in use. Nearly all groups use the guest's own clock
-# (clock_of()). Pairs of guests, emulated guests and uml-smp use the host's.
+# kmemleak, uml compares the memory in use.
 # Lists that end with "-long" (make check-long) have the groups that are long, or that may
 # fail on a slow machine. The suite "soak" of check.sh has the groups of the sanitizers
 # again without these, where they are faster and complete. The suites "smp", "dma" and "races"
@@ -165,22 +164,18 @@ versions_of()
 	esac
 }
 
-# These groups use the guest's own clock (see vm.sh), so load of the host causes no timeout.
-timed=(files locks kerberos kerberos-calls kerberos-callbacks kerberos-users kerberos-svcgssd
-	kerberos-load kerberos-intree devices regions unmapped names bounds-payload bounds crowd flood counters cycle
-	conformance flawed kill-peer negotiate negotiate-hour moves storms view tool hostile
-	siw inuse both properties resize callbacks-siw callbacks-intree
-	callbacks-busy callbacks-umount callbacks-two callbacks-many
-	backward backward-rpc backward-rpc-chunks backward-rpc-called backward-rpc-hang
-	backward-rpc-overdue backward-rpc-window backward-rpc-killed backward-rpc-cut unplug
-	restart changes grants versions)
+# Groups on the host's clock; "Clocks of the groups" in testing.rst has the reasons.
+hosted=(fuzz-server fuzz-client conformance-intree payload
+	size-storm shortage kill paths krb5 sizes conformance-client)
 
+# clock_of GROUP: one guest of User-Mode Linux with one processor has a clock of its own (see
+# vm.sh), so that load of the host causes no timeout.
 clock_of()
 {
-	case "$kernel ${timed[*]} " in
-	uml-smp*)	echo host ;;
-	uml*" $1 "*)	echo guest ;;
-	*)		echo host ;;
+	case "$kernel $1 : ${hosted[*]} " in
+	uml-smp*|*" link-"*|*soak*|*" $1 "*" $1 "*)	echo host ;;
+	uml*)	echo guest ;;
+	*)	echo host ;;
 	esac
 }
 
