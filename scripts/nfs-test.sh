@@ -165,8 +165,8 @@ versions_of()
 }
 
 # Groups on the host's clock; "Clocks of the groups" in testing.rst has the reasons.
-hosted=(fuzz-server fuzz-client conformance-intree payload
-	kill paths krb5 sizes conformance-client)
+hosted=(fuzz-server fuzz-client conformance-intree payload paths krb5 sizes
+	conformance-client)
 
 # clock_of GROUP: one guest of User-Mode Linux with one processor has a clock of its own (see
 # vm.sh), so that load of the host causes no timeout.
