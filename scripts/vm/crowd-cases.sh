@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2015,SC2034,SC2154 # as in nfs-cases.sh, which has the variables
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sourced by nfs-cases.sh: many hostile connections at once (scripts/crowd.py), and their
+# Sourced by nfs-cases.sh: many hostile connections at once (the tester's crowd.py), and their
 # effects on a mount beside them, on the server's memory, and on its shutdown.
 
 crowd_size=64
+crowd_py=(python3 -m rpcrdma2_test.crowd)
 transfers=/sys/kernel/debug/svcrdma2/transfers
 
 # crowd_up [NUMBER [MANNER]]: starts hostile connections and waits until all are established
@@ -13,7 +14,7 @@ crowd_up()
 	local n=${1:-$crowd_size}
 
 	: >/tmp/crowd		# not the output of the last crowd
-	"$VM_TOP/scripts/crowd.py" "$addr4" "$port" "$n" ${2:+"$2"} >/tmp/crowd 2>&1 &
+	"${crowd_py[@]}" "$addr4" "$port" "$n" ${2:+"$2"} >/tmp/crowd 2>&1 &
 	crowd=$!
 	await eval "grep -qx ready /tmp/crowd || have_ended $crowd"
 	grep -qx ready /tmp/crowd && ok "$n hostile connections${2:+ that $2}" && return
@@ -439,7 +440,7 @@ half_up()
 {
 	await has_connections 2 ||
 		fail "more than those of the mounts: $(cat $transfers)"
-	"$VM_TOP/scripts/crowd.py" "$addr4" "$port" 4 half >/tmp/half 2>&1 &
+	"${crowd_py[@]}" "$addr4" "$port" 4 half >/tmp/half 2>&1 &
 	half=$!
 	await has_connections 6 &&
 		ok "four connections that are not confirmed" ||
@@ -475,7 +476,7 @@ never_accepted()
 	listen_on "$proto"
 	before=$(counters)
 	requests=$(connection_requests)
-	"$VM_TOP/scripts/crowd.py" "$addr4" "$port" 1 mute >/tmp/crowds 2>&1 &
+	"${crowd_py[@]}" "$addr4" "$port" 1 mute >/tmp/crowds 2>&1 &
 	crowd=$!
 	await eval "[ \$(connection_requests) -gt $requests ]" || fail "$name: $(cat /tmp/crowds)"
 	# The peer makes no further attempt.

@@ -235,7 +235,7 @@ view_of_version_one()
 # hold ADDRESS [COUNT]: connected peers that send nothing until let_go
 hold()
 {
-	"$VM_TOP/scripts/crowd.py" "$1" "$port" "${2:-1}" hold >/dev/null &
+	"${crowd_py[@]}" "$1" "$port" "${2:-1}" hold >/dev/null &
 	held+=($!)
 }
 

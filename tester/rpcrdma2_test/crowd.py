@@ -1,10 +1,9 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
 A crowd of hostile clients: many connections to an RDMA service, each of which tries to use up a
-resource of the service, using the tester's library.
+resource of the service.
 
-    crowd.py ADDRESS PORT COUNT [MANNER]
+    python3 -m rpcrdma2_test.crowd ADDRESS PORT COUNT [MANNER]
 
 The connections take turns in the first five of these manners, or all have the given one, and
 reconnect when they are lost:
@@ -37,9 +36,9 @@ import signal
 import sys
 import time
 
-from rpcrdma2_test import nfs4, rpc
-from rpcrdma2_test.endpoint import Endpoint, Lost, Received, failed, lib
-from rpcrdma2_test.wire import Rpc, Segment, opaque, u32
+from . import nfs4, rpc
+from .endpoint import Endpoint, Lost, Received, failed, lib
+from .wire import Rpc, Segment, opaque, u32
 
 TURNS = 'withhold', 'slow', 'chunks', 'mute', 'rnr'
 FLOODS = 'flood', 'drain'
