@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 
-from . import canary, flawed, registry, report, rpc, selftest, settings, waits, wire
+from . import canary, flawed, observe, registry, report, rpc, selftest, settings, waits, wire
 from .client import Client, Target
 from .endpoint import Lost, lib
 from .fuzz import run as fuzzing
@@ -46,6 +46,9 @@ def arguments():
     parser.add_argument('--actions', action='store_true',
                         help='the command does one $ACTION at a time: mount, work, unmount, '
                              'and others that the sources of the cases name')
+    parser.add_argument('--observe', action='store_true',
+                        help='with --server: the client is xprtrdma2 on this machine; compare '
+                             'its counters, views, trace events and log with the cases, too')
     parser.add_argument('--backend', metavar='HOST',
                         help='with --server: an NFS server over TCP (default: HOST)')
     parser.add_argument('--export', metavar='PATH', default='',
@@ -170,6 +173,18 @@ def judged(result, options):
                                known=is_known and status == report.PASSED)
 
 
+def why_not_server(case, trigger, options):
+    if 'set' in case.needs and not trigger.setter:
+        return 'no --set'
+    if 'observe' in case.needs and not options.observe:
+        return 'no --observe'
+    if lacking := observe.lacks(case.needs):
+        return f'this kernel has no {" and ".join(lacking)}'
+    if case.many and not trigger.actions:
+        return 'no --actions'
+    return ''
+
+
 def why_not(case, target):
     if case.version not in target.versions:
         return f'the peer does not support version {case.version}'
@@ -214,21 +229,22 @@ def play_server(cases, trigger, form, options):
 
     Cases that share a mount use the port of the first one.
     """
-    form.begin(cases)
+    form.begin([one for case in cases
+                for one in (case, *(observe.expectations(case) if options.observe else ()))])
     results, kept = [], Kept(trigger)
     for index, case in enumerate(cases):
         own = dataclasses.replace(trigger, port=trigger.port + index, case=case.name)
-        if 'set' in case.needs and not trigger.setter:
-            results.append(report.Result(case, report.NOT_APPLICABLE, 'no --set'))
-        elif case.many and not trigger.actions:
-            results.append(report.Result(case, report.NOT_APPLICABLE, 'no --actions'))
-        else:
-            talk = kept if case.kept else Many(own) if case.many else Server(own)
-            if case.kept:
-                kept.next_case(own)
-            results.append(run(case, talk))
-        results[-1] = judged(results[-1], options)
-        form.add(results[-1])
+        talk = kept if case.kept else Many(own) if case.many else Server(own)
+        why = why_not_server(case, trigger, options)
+        if case.kept:
+            kept.next_case(own)
+        observer = (observe.Observer(case, talk.trigger.host, talk.trigger.port)
+                    if options.observe else None)
+        talk.observer = observer
+        result = report.Result(case, report.NOT_APPLICABLE, why) if why else run(case, talk)
+        for one in (result, *(observer.results(result) if observer else ())):
+            results.append(judged(one, options))
+            form.add(results[-1])
     kept.close()
     form.end(results)
     return results

@@ -192,6 +192,26 @@ class Many(Server):
             said = process.stdout.read().decode()
             check(status == 0, f'{action} ends with {status}: {said[-200:]}')
 
+    # Cases that need --observe
+
+    def until(self, done, serves=True):
+        """Waits, or serves, until a state of the client is reached."""
+        end = until(600) if serves else time.monotonic() + 60
+        while not done():
+            check(time.monotonic() < end, 'the client does not reach the state')
+            self.attend(0.05) if serves else time.sleep(0.05)
+
+    def rises(self, counter, number, serves=True):
+        """Waits until a counter of the client has risen by this number since the last look."""
+        self.until(lambda: self.observer.risen(counter) >= number, serves)
+
+    def fault(self, name, times=1):
+        self.observer.fault(name, times)
+
+    def faulted(self, name):
+        """Waits until the attempts have failed that fault() has named."""
+        self.until(lambda: self.observer.faulted(name))
+
     def close(self):
         self.down()
         for self.process in self.commands:

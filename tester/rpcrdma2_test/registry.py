@@ -32,17 +32,20 @@ class Case:
     function: object
     plays: str          # the tester's role: client or server
     version: int
-    needs: tuple        # export, gss, set
+    needs: tuple        # export, gss, set, observe, fail_*
     kept: bool = False  # role server, on a mount that several cases share
     many: bool = False  # role server, with concurrent connections
+    expected: tuple = ()        # by --observe, see observe.py
 
 
 CASES = []
 
 
-def case(ids, plays='client', version=2, needs=(), kept=False, many=False):
+def case(ids, plays='client', version=2, needs=(), kept=False, many=False, **expected):
     """
     Registers a case about these requirements, which are separated by blanks.
+
+    The other keywords are the kinds of expectations in observe.py.
 
     The first line of the function's docstring states the requirement. The function has one
     argument, with which it communicates with the peer, and passes by returning.
@@ -56,7 +59,7 @@ def case(ids, plays='client', version=2, needs=(), kept=False, many=False):
         title = function.__doc__.strip().partition('\n')[0].rstrip('.')
         CASES.append(Case(name, ids, title, function, plays, version,
                           tuple(needs.split() if isinstance(needs, str) else needs),
-                          kept, many))
+                          kept, many, tuple(expected.items())))
         return function
     return add
 

@@ -23,7 +23,8 @@ import threading
 import types
 import unittest.mock
 
-from . import canary, client, endpoint, registry, report, rpc, settings, visitor, wire
+from . import (canary, client, endpoint, observe, registry, report, rpc, settings, visitor,
+               wire)
 from .client import Answer, Client, Target
 from .endpoint import PrivateData, failed, lib
 from .fuzz import minimise, mutate
@@ -283,6 +284,41 @@ def restored():
             yield f'settings after a command that fails: {left}'
 
 
+def observed():
+    """An expectation of --observe holds, or has failed with a reason; it does not without looks."""
+    view = ('peer=h:6 ended=other ended_ago=1\npeer=h:7 state=up ended=a-b ended_ago=30 c=1\n'
+            'peer=h:7 state=ended ended=c ended_ago=31\n')
+    trace = ' xprt2_settled: peer=h:7 version=2\n xprt2_negotiate: peer=h:7 answer=a action=b c\n'
+    log = 'version 1 of RPC-over-RDMA with server h port 7 \nno common version with server h port 7:'
+    for kind, value, why in (
+            ('counts', 'n == 2', ''), ('counts', 'n > 2', 'not n > 2: n 2, ended_PEER 1'),
+            ('counts', 'm == 2', 'there is no counter m'), ('counts', 'n + ', 'invalid syntax'),
+            ('ended', 'a b', ''), ('ended', 'other', 'the view has not'),
+            ('ended', 'c', 'the view has not'),
+            ('acts', '2 a>b_c', ''), ('acts', '- a>b_c', 'not - a>b_c: 2 a>b_c'),
+            ('acts', '2 a>fail', 'not 2'), ('looks', ['* a>b_c 1', '2 *'], ''),
+            ('looks', ['2 a>b_c 2', '2 *', '2 *'], '2 a>b_c 1'), ('says', 'some', ''),
+            ('says', 'more', "not 'more'"), ('logged', 1, ''), ('logged', 2, '1 times')):
+        case = registry.Case('a.b', (), '', None, 'server', 2, (), many=True,
+                             expected=((kind, value),))
+        with unittest.mock.patch.multiple(
+                observe, log_has_room=lambda: True, log=lambda: log,
+                TRACE=types.SimpleNamespace(read_text=lambda: trace),
+                VIEW=types.SimpleNamespace(read_text=lambda: view),
+                counters=iter(({'n': 1, 'ended_PEER': 0}, {'n': 3, 'ended_PEER': 1})).__next__):
+            observer = observe.Observer(case, 'h', 7)
+            without = [*observer.results(report.Result(case, report.FAILED))]
+            observer.said = 'some text'
+            observer.look()
+            observer.look()
+            results = [*observer.results(report.Result(case, report.PASSED))]
+        got = [r.why for r in results if r.status == report.FAILED]
+        if bool(got) != bool(why) or why not in ' '.join(got):
+            yield f'{kind} {value}: {got}, not {why!r}'
+        if kind in ('counts', 'ended', 'looks') and any(r.status != report.FAILED for r in without):
+            yield f'{kind} {value}, without a look: {without}'
+
+
 class Answering(Client):
     """A client whose server supports some versions, and names a range of them"""
 
@@ -434,7 +470,7 @@ def main_module():
 
 def main():
     found = [*faults(), *fuzzing(), *texts(), *verdicts(), *lists(), *immediates(),
-             *reasons(), *restored(), *ranges(), *wrong_words(), *crashes()]
+             *reasons(), *restored(), *observed(), *ranges(), *wrong_words(), *crashes()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')

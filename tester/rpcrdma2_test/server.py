@@ -41,7 +41,8 @@ class Trigger:
 
     @property
     def environment(self):
-        return {'PORT': str(self.port), 'CASE': self.case, 'ACTION': self.action}
+        return {'PORT': str(self.port), 'CASE': self.case, 'ACTION': self.action,
+                'WAIT': str(scaled(1))}
 
     def run(self, output):
         """Runs the command."""
@@ -68,6 +69,7 @@ def contents(endpoint, call):
 class Server:
     """A listener, and one connection at a time"""
     backend_patience = 5
+    observer = None         # of the client under test, with --observe
 
     def __init__(self, trigger, version=2):
         self.trigger, self.version = trigger, version
@@ -85,7 +87,14 @@ class Server:
     def start(self):
         if not self.listener:
             self.listener = Listener(self.trigger.host, self.trigger.port)
+            if not self.trigger.action:
+                self.look()
             self.run(subprocess.PIPE)
+
+    def look(self, **options):
+        """Has the state of the client recorded for --observe."""
+        if self.observer:
+            self.observer.look(**options)
 
     def run(self, output=subprocess.DEVNULL):
         """Runs the command that makes the client connect."""
@@ -133,7 +142,11 @@ class Server:
         self.listener = self.process = self.tcp = None
 
     def clean_up(self):
-        self.settings.restore()
+        try:
+            if self.observer:
+                self.observer.end(self.process)
+        finally:
+            self.settings.restore()
 
     def end_process(self):
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -454,6 +467,8 @@ class Kept(Server):
             except NotApplicable:
                 super().close()
                 raise
+        if self.observer and len(self.observer.looks) < 2:      # before and after the first work
+            self.look()
         self.act('work')
 
     def works(self):
