@@ -251,43 +251,12 @@ group_payload()
 		"s_read_chunk_bytes == $most && s_write_chunk_bytes == $most && s_read_chunks == 1 && s_write_chunks == 1"
 }
 
-# The trigger of the client's cases: each mounts from the tester, on the port that the
-# tester gives, and works with nfsd's files, whose contents are compared on the server's
-# side.
-client_run()
-{
-	local dir=/mnt.$PORT name=c-$PORT long rc=1
-
-	long=$(printf '%04090d' 0)
-	mkdir -p "$dir"
-	trap 'umount -f -l "$dir"; exit 1' TERM
-	timeout --foreground -s KILL 30 mount -t nfs -o \
-		"vers=3,proto=$1,nolock,soft,timeo=100,retrans=2,port=$PORT" \
-		"$addr4:$export_dir" "$dir" &&
-		mkdir "$dir/$name" && echo some >"$dir/$name/f" &&
-		head -c 100000 /dev/urandom >"$dir/$name/g" &&
-		ln -s "$long" "$dir/$name/l" &&
-		ln -s "${long:0:2000}" "$dir/$name/m" &&
-		[ "$(cat "$export_dir/$name/f")" = some ] &&
-		[ "$(readlink "$export_dir/$name/l")" = "$long" ] &&
-		echo 3 >/proc/sys/vm/drop_caches &&
-		[ "$(readlink "$dir/$name/l")" = "$long" ] &&
-		cmp "$dir/$name/g" "$export_dir/$name/g" &&
-		{ stat "$dir/$name/x" & stat "$dir/$name/y" & wait; } 2>/dev/null &&
-		[ "$(cd "$dir/$name" && echo ./*)" = "./f ./g ./l ./m" ] && rc=0
-	# Concurrent Calls
-	for name in 1 2 3 4 5 6 7 8; do
-		stat -t "$dir/none-$name" >/dev/null 2>&1 &
-	done
-	wait
-	umount "$dir" || umount -f -l "$dir"
-	return $rc
-}
-
-# tester_of_clients PORT [CASE...]: runs the tester's server against clients of client_run
+# tester_of_clients PORT [CASE...]: runs the tester's server against clients, which mount from
+# the tester and use nfsd's files
 tester_of_clients()
 {
-	tester "" --server --trigger "$VM_TOP/scripts/vm/nfs-cases.sh client-run $proto" \
+	tester "" --server \
+		--trigger "$(trigger "vers=3,proto=$proto,soft,timeo=100,retrans=2")" \
 		"${required[@]}" "$addr4" "$@" || failed=1
 }
 
@@ -392,14 +361,6 @@ group_conformance-intree()
 	nfs_up rdma || { fail "server"; return; }
 	tester "$intree_differs" --export "$export_dir" "$addr4" "$port" \
 		${CASES:-} || failed=1
-	tester "" --server --trigger \
-		"$VM_TOP/scripts/vm/nfs-cases.sh client-run rdma" \
-		"$addr4" 21000 ${CASES:-} || failed=1
 	proto=rdma
-}
-
-step_client-run()
-{
-	client_run "$proto"
-	exit
+	tester_of_clients 21000 ${CASES:-}
 }

@@ -3,58 +3,10 @@
 #
 # Sourced by nfs-cases.sh: peers that violate the protocol. In each case the tester, as a
 # peer, does this in one way; the case checks that the peer did it, and that only its own
-# RPC or its own connection was affected. This file checks what the tester cannot see on the
-# wire.
+# RPC or its own connection was affected.
 
 # Modules of the tester
 hostilities='client_replies client_resends'
-
-# By case of the tester: an expression over the rise of the client's counters during its
-# first work
-beside_rows='
-client_replies.more_than_the_write_chunk_holds	c_replies_bad==1
-client_replies.more_write_chunks_than_offered	c_replies_bad==1
-client_replies.write_list_that_wraps		c_replies_bad==1
-client_replies.write_chunk_that_wraps		c_replies_bad==1
-client_replies.write_chunk_where_none_is	c_replies_bad==1
-client_replies.write_chunk_that_holds_nothing	c_replies_bad==0&&c_write_chunk_bytes==0
-client_replies.write_chunk_that_holds_half	c_replies_bad==0&&c_write_chunk_bytes>50000
-client_replies.more_behind_a_full_write_chunk	c_replies_bad==0&&c_write_chunk_bytes==100000
-client_replies.data_go_on_inline		c_replies_bad==0&&c_write_chunk_bytes>=50000
-client_replies.write_chunk_without_a_head	c_replies_bad==0&&c_write_chunk_bytes>=100000
-client_replies.reply_behind_a_long_header	c_replies_bad==0&&c_fixup_bytes>5120+500
-client_replies.bytes_behind_the_reply		c_replies_bad==0
-client_replies.less_data_than_is_said		c_replies_bad==0
-client_replies.more_data_is_said		c_replies_bad==0
-client_replies.all_data_are_said		c_replies_bad==0
-client_replies.cut_in_the_results		c_replies_bad==0
-client_replies.cut_in_the_rpc_header		c_replies_bad==0&&c_connects==1
-client_replies.cut_in_the_msg_type		c_replies_bad==1
-client_replies.cut_in_a_word			c_replies_bad==0&&c_connects==1
-client_replies.each_call_is_denied_once	c_replies_bad==0&&c_connects==0&&c_disconnects==0
-client_replies.reply_chunk_that_was_not_needed	c_replies_bad==0&&c_reply_chunks_used==1
-client_replies.more_than_the_reply_chunk_holds	c_replies_bad==1
-client_replies.reply_chunk_that_wraps		c_replies_bad==1
-client_replies.reply_chunk_cut_short		c_replies_bad==0&&c_reply_chunk_bytes==24&&c_connects==1
-client_replies.reply_chunk_and_inline		c_replies_bad==1
-client_replies.reply_to_a_stranger		c_replies_unknown==10
-client_replies.reply_to_the_last_rpc		c_replies_unknown==9
-client_replies.reply_in_another_version	c_replies_bad==0&&c_dropped_silently==10&&c_replies_unknown==0
-client_replies.reply_twice			c_replies_unknown>=20&&c_local_invalidations>=20
-client_replies.write_with_immediate		c_receives_bad==1&&c_connects==1&&c_replies_bad==0
-client_resends.segments_that_are_not_there	c_calls_again==0
-client_resends.reply_resource_of_nothing	c_calls_again==0
-client_resends.reply_resource_without_bounds	c_calls_again==1&&c_calls_unsendable==1&&c_aborted_rpcs==0
-'
-
-# By case: the reason for which its connection ended
-ended_rows='
-client_replies.cut_in_the_rpc_header	ended by its owner
-client_replies.cut_in_a_word		ended by its owner
-client_replies.reply_chunk_cut_short	ended by its owner
-client_replies.write_with_immediate	Receive without a message
-client_resends.what_was_learnt_is_lost	peer
-'
 
 # hostile_server OPTIONS CASE...: runs cases of the tester, which all have to apply, with
 # these mount options
@@ -63,47 +15,22 @@ hostile_server()
 	local options=$1
 
 	shift
-	all_apply=1 tester "" --server --actions --trigger \
-		"exec $VM_TOP/scripts/vm/visit.sh ${nfs_host:-$addr4} $export_dir $options" \
+	all_apply=1 tester "" --server --actions --observe --trigger "$(trigger "$options")" \
 		"$addr4" $((next_port += 100)) "$@" || failed=1
 	rm -rf "${export_dir:?}"/*
 }
 
-# Two answers are valid. This client refuses Calls before it creates a session, and has a
-# callback service when it does.
-before_a_session()
-{
-	counted hostile_server vers=4.1 client_backward.a_call_before_a_session
-	expect "S24 a Call before CREATE_SESSION: refused" \
-		"c_backward_refused == 1 && c_backward_calls == 0"
-	counted hostile_server vers=4.1 client_backward.a_call_as_a_session_begins
-	expect "S24 a Call during CREATE_SESSION: answered" \
-		"c_backward_refused == 0 && c_backward_calls == 1 && c_backward_replies == 1"
-}
-
+# Two answers to the Calls of client_backward are valid. This client refuses Calls before it
+# creates a session, and has a callback service when it does.
 hostile_servers()
 {
-	local name expression
-
 	next_port=21000
 	modprobe -qa ib_uverbs rdma_ucm
-	BESIDE=$(mktemp -d)
-	export BESIDE
 	# shellcheck disable=SC2086 # words
 	hostile_server "" ${CASES:-$hostilities}
 	[ -z "${CASES:-}" ] || [ "$CASES" = "$hostilities" ] || return
-	while read -r name expression; do
-		[ -n "$name" ] || continue
-		rise "$BESIDE/$name.before" "$BESIDE/$name.after"
-		expect "beside $name" "$expression"
-	done <<<"$beside_rows"
-	while read -r name expression; do
-		[ -z "$name" ] || ended_for "$name" "$BESIDE/$name.view" "$expression"
-	done <<<"$ended_rows"
-	hostile_server vers=4.1 client_resends.each_call_is_refused_once
-	before_a_session
-	rm -rf "$BESIDE"
-	unset BESIDE
+	hostile_server vers=4.1 client_resends.each_call_is_refused_once \
+		client_backward.a_call_before_a_session client_backward.a_call_as_a_session_begins
 }
 
 # A Receive that was consumed by an RDMA Write with Immediate holds no message. The server

@@ -81,42 +81,17 @@ kill_force()
 		-f /mnt2 "$export_dir" "$3"
 }
 
-# By case of the tester's module client_killed: an expression over the rise of the client's
-# counters, and, if the connection ended, the reason
-killed='
-twelve			c_aborted_waits==13&&c_aborted_unanswered==13&&c_aborted_fences==13&&c_disconnects==0
-one_after_the_other	c_aborted_waits==2&&c_aborted_unanswered==2&&c_disconnects==0
-fence_that_hangs	c_overdue==1&&c_disconnects==1&&c_connects==1&&c_local_invalidations>=1 registration or invalidation failed
-answer_during_a_fence_that_hangs c_replies_unknown==1&&c_overdue==1&&c_disconnects==1&&c_connects==1 registration or invalidation failed
-late_answer		c_aborted_answered==1&&c_aborted_fences==0&&c_remote_invalidations==1&&c_bad_invalidations==0&&c_disconnects==0
-handle_of_another_rpc	c_bad_invalidations==1&&c_disconnects==1&&c_connects==1 foreign handle invalidated
-credits_of_large_rpcs	c_credit_waits>=1&&c_aborted_waits==4&&c_disconnects==0
-credits_of_small_rpcs	c_credits_kept==8&&c_aborted_rpcs==12&&c_replies_unknown==12&&c_aborted_waits==0&&c_disconnects==0
-lost_meanwhile		c_aborted_waits==12&&c_aborted_unanswered==0&&c_connects==1 peer
-sends_that_hang		c_mapped_bytes>=12*900&&c_aborted_waits>=4&&c_aborted_fences==0&&c_disconnects==0
-sends_that_hang_for_good c_mapped_bytes>=12*900&&c_aborted_waits>=4&&c_ended_SEND+c_ended_STALLED==1&&c_disconnects==1&&c_connects==1
-sends_that_hang_answered c_mapped_bytes>=900&&c_overdue==1&&c_disconnects==1&&c_connects==1 Send failed
-'
-
 # Servers that stay silent, answer late, invalidate the handle of another RPC, die, or have
 # no Receive posted.
 kill_peers()
 {
-	local name expression reason looks rows=$killed
+	local cases=client_killed
 
 	can_fail "$faults/fail_inv" "hanging fences and Sends" ||
-		rows=$(grep -v '_that_hang' <<<"$killed")
-	# shellcheck disable=SC2046,SC2086 # words
-	visits ${CASES:-$(sed -n 's/^\([a-z_]\+\).*/client_killed.\1/p' <<<"$rows")}
-	[ -z "${CASES:-}" ] || return
-	while read -r name expression reason; do
-		[ -n "$name" ] || continue
-		looks=/tmp/looks.client_killed.$name
-		rise "$looks.1" "$looks.$(wc -l <"$looks")"
-		shown "$name"
-		expect "$name: as counted" "$expression"
-		[ -z "$reason" ] || ended_for "$name" "$looks.view" "$reason"
-	done <<<"$rows"
+		cases=$("$VM_TOP/tester/rpcrdma2-test" --list $cases |
+			grep "^$cases" | grep -v _that_hang)
+	# shellcheck disable=SC2086 # words
+	observed=1 visits ${CASES:-$cases}
 }
 
 group_kill-peer()

@@ -121,10 +121,8 @@ backs_off()
 storm_servers()
 {
 	connects_traced 1
-	visits client_storms
+	observed=1 visits client_storms
 	connects_traced 0
-	ended_for "disconnects on three Calls, then serves" \
-		/tmp/looks.client_storms.recovers.view peer $((30 * patience))
 	backs_off bounded "after 3, 6 and 12 s" 0 300 600 1200
 	backs_off recovers "soon, after 3 s, after 6 s, and soon again" 0 300 600 0
 	has_delays spread "soon, and spread" '

@@ -217,13 +217,17 @@ def called_at(t, operation):
     t.succeeds()
 
 
-@case('S24', plays='server')
+@case('S24', plays='server',
+      counts={'S24 a Call before CREATE_SESSION: refused':
+              'backward_refused == 1 and backward_calls == 0'})
 def a_call_before_a_session(t):
     """A Call before the client creates a session gets a Reply or SYSTEM"""
     called_at(t, EXCHANGE_ID)
 
 
-@case('S24', plays='server')
+@case('S24', plays='server',
+      counts={'S24 a Call during CREATE_SESSION: answered':
+              'backward_refused == 0 and backward_calls == 1 and backward_replies == 1'})
 def a_call_as_a_session_begins(t):
     """A Call while the client creates a session gets a Reply or SYSTEM"""
     called_at(t, CREATE_SESSION)

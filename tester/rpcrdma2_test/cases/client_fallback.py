@@ -48,7 +48,7 @@ def version_one_next(t, *answers):
 
 # Answers to CONNPROP
 
-@case('C-104', plays='server')
+@case('C-104', plays='server', acts='1 version_1>version_1')
 def reply_in_version_one(t):
     """After a Reply of version 1 to CONNPROP the client continues in version 1"""
     said = asked(t)
@@ -56,7 +56,7 @@ def reply_in_version_one(t):
     t.goes_on(1)
 
 
-@case('C-102', plays='server')
+@case('C-102', plays='server', acts='1,1 ERR_VERS>version_1')
 def lost_before_the_first_reply(t):
     """A connection that is lost after ERR_VERS is followed by one in version 1"""
     err_vers(t, 1, 1)
@@ -65,13 +65,13 @@ def lost_before_the_first_reply(t):
     t.goes_on(1)
 
 
-@case('S37', plays='server')
+@case('S37', plays='server', acts='1 foreign>connect_again,_version_1')
 def dialect_of_version_two(t):
     """A message that is invalid in version 2 ends the connection; the next one is in version 1"""
     version_one_next(t, dialect(asked(t)))
 
 
-@case('S37', plays='server')
+@case('S37', plays='server', acts='1 foreign>connect_again,_version_1')
 def garbage(t):
     """300 random bytes end the connection; the next one is in version 1"""
     noise = random.Random(asked(t).xid).randbytes(300)
@@ -88,7 +88,7 @@ def refused_once(t, answer):
     t.refuse()
 
 
-@case('C-102 S34', plays='server')
+@case('C-102 S34', plays='server', acts='2,1 CONNPROP>version_2,foreign>connect_again,_version_1')
 def version_one_when_it_can_connect(t):
     """A rejected request does not count as an attempt: the next connection is in version 1"""
     refused_once(t, dialect)
@@ -96,7 +96,8 @@ def version_one_when_it_can_connect(t):
     t.goes_on(1)
 
 
-@case('C-060 S37', plays='server')
+@case('C-060 S37', plays='server',
+      acts='2,2 CONNPROP>version_2,BAD_XDR>connect_again,_plainly,CONNPROP>version_2')
 def plainly_when_it_can_connect(t):
     """A rejected request is no attempt without experimental properties: the next one is"""
     refused_once(t, lambda said: Error(said.xid, BAD_XDR))
@@ -106,7 +107,7 @@ def plainly_when_it_can_connect(t):
 
 # No answer
 
-@case('C-103 S34', plays='server')
+@case('C-103 S34', plays='server', acts='2 lost>connect_later,CONNPROP>version_2')
 def lost_during_the_probe(t):
     """After one loss before any answer the client tries version 2 again"""
     asked(t)
@@ -115,7 +116,8 @@ def lost_during_the_probe(t):
     t.goes_on(2)
 
 
-@case('C-103 S34', plays='server')
+@case('C-103 S34', plays='server',
+      acts='2 lost>connect_later,lost>connect_later,CONNPROP>version_2')
 def lost_twice_during_the_probe(t):
     """After two losses in a row, as in one outage, the client tries version 2 again"""
     for _ in range(2):
@@ -125,7 +127,8 @@ def lost_twice_during_the_probe(t):
     t.goes_on(2)
 
 
-@case('C-103 S34', plays='server')
+@case('C-103 S34', plays='server',
+      acts='1 lost>connect_later,lost>connect_later,lost>connect_again,_version_1')
 def lost_each_time(t):
     """Three connections that are lost at CONNPROP are followed by one in version 1"""
     for _ in range(3):
@@ -134,14 +137,14 @@ def lost_each_time(t):
     t.goes_on(1)
 
 
-@case('S11 S29', plays='server')
+@case('S11 S29', plays='server', acts='2 silence>try_version_2,Reply>version_2')
 def bad_connprop(t):
     """A malformed CONNPROP is no answer; a server that answers an RPC has version 2"""
     t.answer(tried(t, lambda said: connprop(said).cut(-4)))
     t.goes_on(2)
 
 
-@case('S29', plays='server')
+@case('S29', plays='server', acts='2 silence>try_version_2,CONNPROP>version_2')
 def late_connprop(t):
     """CONNPROP is accepted even after an RPC was tried"""
     said = asked(t)
@@ -151,7 +154,7 @@ def late_connprop(t):
     t.goes_on(2)
 
 
-@case('C-026 S29', plays='server')
+@case('C-026 S29', plays='server', acts='2 silence>try_version_2,lacks_properties>version_2')
 def late_invalid_option(t):
     """INVALID_OPTION for CONNPROP is accepted even after an RPC was tried"""
     said = asked(t)
@@ -161,7 +164,8 @@ def late_invalid_option(t):
     t.goes_on(2)
 
 
-@case('C-060 S37', plays='server')
+@case('C-060 S37', plays='server',
+      acts='2 silence>try_version_2,BAD_XDR>connect_again,_plainly,CONNPROP>version_2')
 def late_bad_xdr(t):
     """After a late BAD_XDR, CONNPROP is repeated without experimental properties"""
     said = asked(t)
@@ -171,7 +175,7 @@ def late_bad_xdr(t):
     t.goes_on(2)
 
 
-@case('C-103 S34', plays='server')
+@case('C-103 S34', plays='server', acts='1 silence>try_version_2,silence>connect_again,_version_1')
 def silence(t):
     """Without an answer to CONNPROP and to an RPC, the next connection is in version 1"""
     call = tried(t)
@@ -183,7 +187,7 @@ def silence(t):
     t.goes_on(1)
 
 
-@case('C-103 S34', plays='server')
+@case('C-103 S34', plays='server', acts='1 silence>try_version_2,silence>connect_again,_version_1')
 def silence_and_an_impatient_rpc(t):
     """If RPCs time out sooner, version 1 takes no more than three connections"""
     asked(t)
@@ -203,7 +207,7 @@ def silence_and_an_impatient_rpc(t):
 
 # Answers to the RPC that is tried
 
-@case('C-103 S34', plays='server')
+@case('C-103 S34', plays='server', acts='1 silence>try_version_2,lost>connect_again,_version_1')
 def lost_on_trial(t):
     """A connection that is lost at the tried RPC is followed by one in version 1"""
     tried(t)
@@ -211,27 +215,27 @@ def lost_on_trial(t):
     t.goes_on(1)
 
 
-@case('S33 S36', plays='server')
+@case('S33 S36', plays='server', acts='1 silence>try_version_2,ERR_VERS>connect_again,_version_1')
 def err_vers_on_trial(t):
     """After ERR_VERS for the tried RPC, another connection is in version 1"""
     call = tried(t)
     version_one_next(t, Error(call.number, VERS, (1, 1), 2))
 
 
-@case('S37', plays='server')
+@case('S37', plays='server', acts='1 silence>try_version_2,foreign>connect_again,_version_1')
 def dialect_on_trial(t):
     """After an invalid message for the tried RPC, another connection is in version 1"""
     version_one_next(t, dialect(tried(t)))
 
 
-@case('S42', plays='server')
+@case('S42', plays='server', acts='1 silence>try_version_2,lacks_RPCs>connect_again,_version_1')
 def invalid_option_on_trial(t):
     """After INVALID_OPTION for the tried RPC, another connection is in version 1"""
     call = tried(t)
     version_one_next(t, Error(call.number, INVALID_OPTION))
 
 
-@case('S36', plays='server')
+@case('S36', plays='server', acts='- silence>try_version_2,ERR_VERS>fail')
 def no_common_version_on_trial(t):
     """Without a common version at this stage the command fails, without a loop"""
     call = tried(t)
@@ -241,7 +245,7 @@ def no_common_version_on_trial(t):
 
 # The next visit
 
-@case('C-096 S29 S34', plays='server')
+@case('C-096 S29 S34', plays='server', acts='2,2 CONNPROP>version_2,CONNPROP>version_2')
 def version_two_is_asked_for_each_time(t):
     """The second visit to a server of version 2 begins with CONNPROP alone, like the first"""
     t.negotiate()
@@ -253,7 +257,7 @@ def version_two_is_asked_for_each_time(t):
     t.goes_on(2)
 
 
-@case('S34', plays='server')
+@case('S34', plays='server', acts='1,1 ERR_VERS>version_1')
 def version_one_is_remembered(t):
     """The second visit to a server of version 1 begins with an RPC in version 1"""
     err_vers(t, 1, 1)
@@ -262,7 +266,8 @@ def version_one_is_remembered(t):
     t.goes_on(1)
 
 
-@case('C-103 S34', plays='server')
+@case('C-103 S34', plays='server',
+      acts='1,1 silence>try_version_2,silence>connect_again,_version_1')
 def version_one_after_silence_is_remembered(t):
     """A server that was silent in version 2 but answered in version 1 is visited in version 1"""
     silence(t)
@@ -270,7 +275,8 @@ def version_one_after_silence_is_remembered(t):
     t.goes_on(1)
 
 
-@case('C-103 S34', plays='server')
+@case('C-103 S34', plays='server',
+      acts='1,1 lost>connect_later,lost>connect_later,lost>connect_again,_version_1')
 def version_one_after_losses_is_remembered(t):
     """A server that ended each connection at CONNPROP is then visited in version 1"""
     lost_each_time(t)
@@ -278,7 +284,7 @@ def version_one_after_losses_is_remembered(t):
     t.goes_on(1)
 
 
-@case('S34 S37', plays='server')
+@case('S34 S37', plays='server', acts='1,1 foreign>connect_again,_version_1')
 def version_one_after_garbage_is_remembered(t):
     """A server of another dialect is then visited in version 1"""
     version_one_next(t, dialect(asked(t)))
@@ -286,7 +292,7 @@ def version_one_after_garbage_is_remembered(t):
     t.goes_on(1)
 
 
-@case('C-103 S34', plays='server')
+@case('C-103 S34', plays='server', acts='1,2 foreign>connect_again,_version_1,CONNPROP>version_2')
 def version_one_without_a_reply(t):
     """Version 1 is not remembered before it works: version 2 is tried again"""
     t.send(dialect(asked(t)))
@@ -298,7 +304,8 @@ def version_one_without_a_reply(t):
     t.goes_on(2)
 
 
-@case('S34 S36', plays='server')
+@case('S34 S36', plays='server',
+      acts='1,2 ERR_VERS>version_1,ERR_VERS>connect_again,CONNPROP>version_2')
 def version_one_is_refused_too(t):
     """After ERR_VERS for both versions, another connection begins with version 2"""
     err_vers(t, 1, 1)
@@ -309,7 +316,8 @@ def version_one_is_refused_too(t):
     t.goes_on(2)
 
 
-@case('S34 S36', plays='server')
+@case('S34 S36', plays='server',
+      acts='1,1,2 ERR_VERS>version_1,ERR_VERS>connect_again,CONNPROP>version_2')
 def version_one_is_gone(t):
     """A server that replaced version 1 by version 2 is probed again on another connection"""
     err_vers(t, 1, 1)
@@ -331,7 +339,7 @@ def version_one_in_vain(t):
     check(first.version == 1, f'{first}')
 
 
-@case('S34', plays='server')
+@case('S34', plays='server', acts='1,1,2 ERR_VERS>version_1,CONNPROP>version_2')
 def version_one_is_lost(t):
     """A connection in version 1 that is lost before a Reply is followed by version 2"""
     version_one_in_vain(t)
@@ -340,7 +348,7 @@ def version_one_is_lost(t):
     t.goes_on(2)
 
 
-@case('S34', plays='server')
+@case('S34', plays='server', acts='1,1,2 ERR_VERS>version_1,CONNPROP>version_2')
 def version_one_is_silent(t):
     """A connection in version 1 that is silent until the RPC times out is followed by version 2"""
     version_one_in_vain(t)
@@ -350,7 +358,7 @@ def version_one_is_silent(t):
     t.goes_on(2)
 
 
-@case('C-101 S34', plays='server')
+@case('C-101 S34', plays='server', acts='2,1 CONNPROP>version_2,ERR_VERS>version_1')
 def version_two_is_gone(t):
     """A server that replaced version 2 by version 1 is used in version 1"""
     t.negotiate()

@@ -2,6 +2,7 @@
 """A client over hours: how long it remembers a server's version, and when it probes again."""
 
 from ..many import serves
+from ..observe import decisions
 from ..registry import case, check
 from ..wire import VERS, Error
 
@@ -62,31 +63,47 @@ def known_for_an_hour(t, manners, *numbers):
         if seconds:
             t.attend(seconds)
             t.does('work')
-        t.does('look')
+        t.look()
         found = asked(t)
         check(found == number, f'{found} probes, not {number}, after {seconds} s')
     t.does('unmount')
 
 
-@case('S34', plays='server', many=True)
+@case('S34', plays='server', many=True,
+      looks=['1,1 ERR_VERS>version_1 1', '1,1,1,1 ERR_VERS>version_1 1',
+             '1,1,1,1,1,1 ERR_VERS>version_1,ERR_VERS>version_1 2'])
 def refused(t):
     """A server that refuses version 2 is probed again after an hour, once"""
     known_for_an_hour(t, speaks_one, 1, 0, 1)
 
 
-@case('S34 C-103', plays='server', many=True)
+@case('S34 C-103', plays='server', many=True,
+      looks=['1,1 silence>try_version_2,silence>connect_again,_version_1 1',
+             '1,1,1,1 silence>try_version_2,silence>connect_again,_version_1 1',
+             '1,1,1,1,1,1 silence>try_version_2,silence>connect_again,_version_1,'
+             'silence>connect_again,_version_1 2'])
 def silent(t):
     """A server that is silent in version 2 is probed again after an hour, once"""
     known_for_an_hour(t, is_silent, 1, 0, 1)
 
 
-@case('S34 C-103', plays='server', many=True)
+@case('S34 C-103', plays='server', many=True,
+      looks=['1,1 lost>connect_later,lost>connect_later,lost>connect_again,_version_1 1',
+             '1,1,1,1 lost>connect_later,lost>connect_later,lost>connect_again,'
+             '_version_1 1',
+             '1,1,1,1,1,1 lost>connect_later,lost>connect_later,lost>connect_again,'
+             '_version_1,lost>connect_later 1'])
 def closing(t):
     """A server that closes each connection in version 2 is probed again after an hour, once"""
     known_for_an_hour(t, closes, 3, 0, 1)
 
 
-@case('S34', plays='server', many=True)
+@case('S34', plays='server', many=True,
+      looks=['1,1 silence>try_version_2,silence>connect_again,_version_1 1',
+             '1,1,2 silence>try_version_2,silence>connect_again,_version_1,'
+             'CONNPROP>version_2 1',
+             '1,1,2,2 silence>try_version_2,silence>connect_again,_version_1,'
+             'CONNPROP>version_2,CONNPROP>version_2 1'])
 def not_under_an_rpc(t):
     """An RPC that has lost its connection does not wait for a probe; the next connection probes"""
     def is_dead(c, message):
@@ -101,14 +118,15 @@ def not_under_an_rpc(t):
     t.attend(HOUR + 100)
     t.up()
     t.ends(waiter)
-    t.does('look')
+    t.look()
     for _ in range(2):
         t.attend(IDLE)
-        t.does('work', 'look')
+        t.does('work')
+        t.look()
     t.does('unmount')
 
 
-@case('S34', plays='server', many=True)
+@case('S34', plays='server', many=True, looks=['*,2,2 * *'])
 def version_two_now(t):
     """When a server has gained version 2, both transports find it"""
     visited(t, speaks_one)
@@ -116,7 +134,9 @@ def version_two_now(t):
     t.attend(HOUR + 100)
     t.does('work')
     t.attend(IDLE)
-    t.does('work', 'look', 'unmount')
+    t.does('work')
+    t.look()
+    t.does('unmount')
 
 
 def absent(t):
@@ -128,26 +148,30 @@ def absent(t):
 
 
 def has_ended(t, waiter):
-    t.does('look')
+    t.look(counted=False)
     check(waiter.poll() is not None, 'the RPC waits')
     t.does('unmount')
 
 
-@case('S34', plays='server', many=True)
+@case('S34', plays='server', many=True,
+      looks=['1 ERR_VERS>version_1 1', '1 ERR_VERS>version_1 1',
+             '1,2 ERR_VERS>version_1,CONNPROP>version_2 1'],
+      counts={'S34 an RPC waits for a connection': 'connects == 0 and connect_failures > 1'})
 def not_in_vain(t):
     """A failed connection attempt is no probe; the next connection probes"""
     visited(t, speaks_one)
     t.down()
     t.attend(HOUR + 100)
-    t.does('look')
+    t.look()
     waiter = absent(t)
-    t.does('look')
+    t.look()
     t.up()
     t.ends(waiter)
     has_ended(t, waiter)
 
 
-@case('C-102 S34', plays='server', many=True)
+@case('C-102 S34', plays='server', many=True,
+      looks=['2,1,1 CONNPROP>version_2,ERR_VERS>version_1 1'])
 def replaced_while_it_was_down(t):
     """ERR_VERS followed by a disconnect counts at the next attempt"""
     visited(t)
@@ -158,7 +182,9 @@ def replaced_while_it_was_down(t):
     has_ended(t, waiter)
 
 
-@case('S34', plays='server', many=True)
+@case('S34', plays='server', many=True, needs='observe',
+      looks=['* *,ERR_VERS>version_1 *',
+             '2,1,2 CONNPROP>version_2,ERR_VERS>version_1,CONNPROP>version_2 0'])
 def down_with_its_answer(t):
     """An answer does not count after two minutes without the server"""
     def answers(c, message):
@@ -171,14 +197,16 @@ def down_with_its_answer(t):
     t.up(answers)
     check(t.attend(60, lambda: answered), 'the client does not come')
     t.down()
-    t.does('acted ERR_VERS>version_1', 'look')
+    t.until(lambda: decisions(t.trigger.port).endswith('ERR_VERS>version_1'))
+    t.look()
     t.attend(120)
     t.up()
     t.attend(120)
     has_ended(t, waiter)
 
 
-@case('S34', plays='server', many=True)
+@case('S34', plays='server', many=True,
+      looks=['2,1 CONNPROP>version_2,lost>connect_later,lost>connect_again,_version_1 1'])
 def down_by_each_probe(t):
     """Each probe crashes the server for 170 s, the interval of the attempts"""
     def dies(c, message):

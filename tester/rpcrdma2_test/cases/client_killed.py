@@ -38,7 +38,8 @@ class Keeper:
 
 def visited(t, *manners):
     t.up(*manners)
-    t.does('mount', 'look')
+    t.does('mount')
+    t.look()
 
 
 def silenced(t):
@@ -50,7 +51,10 @@ def silenced(t):
 
 def left(t):
     """The mount works, except for Calls that the server holds."""
-    t.does('make', 'look', 'unmount')
+    t.does('make')
+    t.look()
+    t.observer.no_faults()
+    t.does('unmount')
 
 
 def begun(t, keeper, action, numbers):
@@ -79,11 +83,13 @@ def end(t, tasks, since, least, most):
 
 def wait(t, tasks):
     """Killed tasks have to wait: none has ended when the client has counted their waits."""
-    t.does(f'rises aborted_waits {len(tasks)}')
+    t.rises('aborted_waits', len(tasks))
     check(all(task.poll() is None for task in tasks), 'a task has not waited')
 
 
-@case('S46', plays='server', many=True)
+@case('S46', plays='server', many=True, needs='observe',
+      counts='aborted_waits == 13 and aborted_unanswered == 13 and aborted_fences == 13 and '
+             'disconnects == 0')
 def twelve(t):
     """Twelve killed tasks wait for a silent server once, and so do those of umount -f"""
     keeper = silenced(t)
@@ -97,7 +103,8 @@ def twelve(t):
     left(t)
 
 
-@case('S46', plays='server', many=True)
+@case('S46', plays='server', many=True, needs='observe',
+      counts='aborted_waits == 2 and aborted_unanswered == 2 and disconnects == 0')
 def one_after_the_other(t):
     """A task that is killed after another one has waited for the silent server ends at once"""
     keeper = silenced(t)
@@ -107,36 +114,43 @@ def one_after_the_other(t):
     left(t)
 
 
-@case('S46', plays='server', many=True)
+@case('S46', plays='server', many=True, needs='observe fail_inv',
+      counts='overdue == 1 and disconnects == 1 and connects == 1 and local_invalidations >= 1',
+      ended='registration or invalidation failed')
 def fence_that_hangs(t):
     """A task is killed while the invalidation of its RPC's memory hangs"""
     visited(t)
-    t.does('fault fail_inv')
+    t.fault('fail_inv')
     task = t.begin('list 1')
-    t.does('faulted fail_inv')
+    t.faulted('fail_inv')
     kill([task])
-    t.does('rises overdue 1')
+    t.rises('overdue', 1)
     t.ends(task)
     left(t)
 
 
-@case('E-20', plays='server', many=True)
+@case('E-20', plays='server', many=True, needs='observe fail_inv',
+      counts='replies_unknown == 1 and overdue == 1 and disconnects == 1 and connects == 1',
+      ended='registration or invalidation failed')
 def answer_during_a_fence_that_hangs(t):
     """A Reply during the invalidation of the RPC's memory, after another answer, is ignored"""
     keeper = silenced(t)
     tasks = begun(t, keeper, 'list', [1])
     (c, call), = keeper.calls
-    t.does('fault fail_inv')
+    t.fault('fail_inv')
     keeper.answers()
     serves(c, call)
-    t.does('faulted fail_inv', 'rises replies_unknown 1')
+    t.faulted('fail_inv')
+    t.rises('replies_unknown', 1)
     kill(tasks)
-    t.does('rises overdue 1')
+    t.rises('overdue', 1)
     t.ends(tasks[0])
     left(t)
 
 
-@case('S50', plays='server', many=True)
+@case('S50', plays='server', many=True, needs='observe',
+      counts='aborted_answered == 1 and aborted_fences == 0 and '
+             'remote_invalidations == 1 and bad_invalidations == 0 and disconnects == 0')
 def late_answer(t):
     """A late Reply that invalidates ends the wait"""
     keeper = silenced(t)
@@ -149,7 +163,9 @@ def late_answer(t):
     left(t)
 
 
-@case('S50', plays='server', many=True)
+@case('S50', plays='server', many=True, needs='observe',
+      counts='bad_invalidations == 1 and disconnects == 1 and connects == 1',
+      ended='foreign handle invalidated')
 def handle_of_another_rpc(t):
     """An answer to another RPC that invalidates this RPC's handle ends the connection"""
     keeper = silenced(t)
@@ -161,7 +177,8 @@ def handle_of_another_rpc(t):
     left(t)
 
 
-@case('E-16', plays='server', many=True)
+@case('E-16', plays='server', many=True, needs='observe',
+      counts='credit_waits >= 1 and aborted_waits == 4 and disconnects == 0')
 def credits_of_large_rpcs(t):
     """The credit of a killed RPC is free after the wait for a silent server"""
     keeper = Keeper(*LISTS)
@@ -179,14 +196,16 @@ def under_way(t, keeper, numbers, total):
     """Starts these tasks: @total Calls are sent, the others wait for a credit."""
     tasks = [t.begin(f'stat {n}') for n in numbers]
     check(t.attend(60, lambda: len(keeper.calls) >= total), f'{len(keeper.calls)} Calls')
-    t.does('rises credit_waits 1')
+    t.rises('credit_waits', 1)
     check(len(keeper.calls) == total, f'{len(keeper.calls)} are under way, not {total}')
     keeper.answers()
     for task in tasks:
         t.ends(task)
 
 
-@case('E-16', plays='server', many=True)
+@case('E-16', plays='server', many=True, needs='observe',
+      counts='credits_kept == 8 and aborted_rpcs == 12 and replies_unknown == 12 and '
+             'aborted_waits == 0 and disconnects == 0')
 def credits_of_small_rpcs(t):
     """After kills of 4 and 8 RPCs, of which 4 count, Calls never exceed the Receives"""
     keeper = Keeper(rpc.LOOKUP)
@@ -199,12 +218,13 @@ def credits_of_small_rpcs(t):
     keeper.silent = True
     tasks = begun(t, keeper, 'stat', range(1, 9))
     end(t, tasks, kill(tasks), 0, 3)
-    t.does('look')
+    t.look()
     under_way(t, keeper, range(9, 14), 12)
     left(t)
 
 
-@case('S46', plays='server', many=True)
+@case('S46', plays='server', many=True, needs='observe',
+      counts='aborted_waits == 12 and aborted_unanswered == 0 and connects == 1', ended='peer')
 def lost_meanwhile(t):
     """The connection is lost while killed RPCs wait"""
     keeper = silenced(t)
@@ -219,30 +239,47 @@ def lost_meanwhile(t):
 
 # The server has few Receives and reposts none, so that Sends stay on the Send Queue.
 
+def linked(t, numbers, *faults):
+    """Returns tasks that make long symlinks, when the pages of all are mapped."""
+    t.does('mount', 'ready')
+    t.fault('fail_pullup', -1)
+    for fault in faults:
+        t.fault(fault)
+    t.look()
+    tasks = [t.begin(f'link {n}') for n in numbers]
+    for task in tasks:
+        t.line(task)
+    # From here on soft-RoCE repeats a Send for 4 s.
+    for task in tasks:
+        os.kill(task.pid, signal.SIGUSR1)
+    t.rises('mapped_bytes', 900 * len(tasks), serves=False)
+    return tasks
+
+
 def stuck(t):
     """Returns tasks that were killed when the pages of all were mapped, and the time of that."""
     t.receives = 6
     t.up()
-    t.does('mount', 'ready', 'fault fail_pullup -1', 'look')
-    tasks = [t.begin(f'link {n}') for n in range(1, 13)]
-    t.attend(2)
-    # From here on soft-RoCE repeats a Send for 4 s.
-    check(t.begin('go 10800').wait(scaled(60)) == 0, 'not all pages are mapped')
+    tasks = linked(t, range(1, 13))
     return tasks, kill(tasks)
 
 
-@case('S46', plays='server', many=True)
+@case('S46', plays='server', many=True, needs='observe fail_pullup',
+      counts='mapped_bytes >= 12 * 900 and aborted_waits >= 4 and aborted_fences == 0 and '
+             'disconnects == 0')
 def sends_that_hang(t):
     """Sends with mapped pages are killed before they complete"""
     tasks, since = stuck(t)
-    check(t.begin('rises aborted_waits 4').wait(scaled(60)) == 0, 'no task waits')
+    t.rises('aborted_waits', 4, serves=False)
     # The server's Receives have taken the first Sends.
     check(sum(task.poll() is None for task in tasks) >= 4, 'tasks ended before their Sends')
     end(t, tasks, since, 0, 4)
     left(t)
 
 
-@case('S46', plays='server', many=True)
+@case('S46', plays='server', many=True, needs='observe fail_pullup',
+      counts='mapped_bytes >= 12 * 900 and aborted_waits >= 4 and '
+             'ended_SEND + ended_STALLED == 1 and disconnects == 1 and connects == 1')
 def sends_that_hang_for_good(t):
     """Sends with mapped pages are killed and never complete"""
     tasks, since = stuck(t)
@@ -252,7 +289,9 @@ def sends_that_hang_for_good(t):
     left(t)
 
 
-@case('S46', plays='server', many=True)
+@case('S46', plays='server', many=True, needs='observe fail_pullup fail_send',
+      counts='mapped_bytes >= 900 and overdue == 1 and disconnects == 1 and connects == 1',
+      ended='Send failed')
 def sends_that_hang_answered(t):
     """A task is killed whose RPC has a Reply, but whose Send never completes"""
     calls = []
@@ -261,10 +300,7 @@ def sends_that_hang_answered(t):
         calls.append((c, message))
         serves(c, message)
     t.up(noted)
-    t.does('mount', 'ready', 'fault fail_pullup -1', 'fault fail_send 1', 'look')
-    task = t.begin('link 1')
-    t.attend(2)
-    check(t.begin('go 900').wait(scaled(60)) == 0, 'the pages are not mapped')
+    task, = linked(t, [1], 'fail_send')
     c, last = calls[-1]
     # Linux counts xids in the byte order of the machine.
     swapped = int.from_bytes(last.number.to_bytes(4, 'big'), sys.byteorder)

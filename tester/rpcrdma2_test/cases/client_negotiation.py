@@ -72,7 +72,7 @@ def version_one_after_err_vers(t):
     t.goes_on(1)
 
 
-@case('S36', plays='server')
+@case('S36', plays='server', acts='1 ERR_VERS>version_1')
 def version_one_in_err_vers(t):
     """An ERR_VERS whose header has version 1 is accepted too"""
     err_vers(t, 1, 1, version=1)
@@ -124,14 +124,14 @@ def lost_after_err_vers(t):
     check(t.next_call().version == 1, 'version 2')
 
 
-@case('S36', plays='server')
+@case('S36', plays='server', acts='- ERR_VERS>fail')
 def no_common_version(t):
     """Without a common version the mount fails, without a loop"""
     err_vers(t, 3, 7)
     t.in_vain()
 
 
-@case('C-026 C-044', plays='server')
+@case('C-026 C-044', plays='server', acts='2 lacks_properties>version_2')
 def no_properties(t):
     """A server that refuses CONNPROP with code 3 is used in version 2"""
     said = t.probe().message
@@ -147,7 +147,7 @@ def use_without_properties(t):
     t.succeeds()
 
 
-@case('S30', plays='server')
+@case('S30', plays='server', acts='2 CONNPROP>version_2')
 def the_server_speaks_first(t):
     """A CONNPROP before the client's first message has no effect"""
     t.accept()
@@ -194,7 +194,7 @@ def plain_probe(t, answer=None):
     return t.negotiate()
 
 
-@case('C-060 S37', plays='server')
+@case('C-060 S37', plays='server', acts='2 BAD_XDR>connect_again,_plainly,CONNPROP>version_2')
 def experimental_ids_refused(t):
     """After BAD_XDR, CONNPROP is repeated without experimental properties"""
     t.send(Error(t.probe().message.xid, wire.BAD_XDR))
@@ -202,7 +202,8 @@ def experimental_ids_refused(t):
     t.goes_on(2)
 
 
-@case('C-060 S37', plays='server')
+@case('C-060 S37', plays='server',
+      acts='1 BAD_XDR>connect_again,_plainly,BAD_XDR>connect_again,_version_1')
 def another_dialect(t):
     """BAD_XDR for the repeated CONNPROP leads to version 1"""
     t.send(Error(t.probe().message.xid, wire.BAD_XDR))
@@ -212,7 +213,7 @@ def another_dialect(t):
     t.goes_on(1)
 
 
-@case('S37', plays='server')
+@case('S37', plays='server', acts='1 foreign>connect_again,_version_1')
 def another_error(t):
     """An error that no server of version 2 sends for CONNPROP leads to version 1 immediately"""
     t.send(Error(t.probe().message.xid, wire.SYSTEM))

@@ -9,14 +9,14 @@ from .client_negotiation import err_vers
 from .client_refused import refused, three
 
 
-@case('S34', plays='server', needs='set')
+@case('S34', plays='server', needs='set', acts='1 -')
 def to_version_one(t):
     """A client that is pinned to version 1 uses it from the first message on"""
     t.set('pin', 1)
     t.goes_on(1)
 
 
-@case('S34 S36', plays='server', needs='set')
+@case('S34 S36', plays='server', needs='set', acts='1 ERR_VERS>fail')
 def to_version_one_in_vain(t):
     """A client pinned to version 1 that gets ERR_VERS for 2 fails without a loop"""
     t.set('pin', 1)
@@ -26,7 +26,7 @@ def to_version_one_in_vain(t):
     t.in_vain()
 
 
-@case('S34', plays='server', needs='set')
+@case('S34', plays='server', needs='set', acts='2 CONNPROP>version_2')
 def to_version_two(t):
     """A client that is pinned to version 2 uses it"""
     t.set('pin', 2)
@@ -34,7 +34,7 @@ def to_version_two(t):
     t.goes_on(2)
 
 
-@case('S34 S36', plays='server', needs='set')
+@case('S34 S36', plays='server', needs='set', acts='- ERR_VERS>fail')
 def to_version_two_in_vain(t):
     """A client pinned to version 2 that gets ERR_VERS for 1 fails"""
     t.set('pin', 2)
@@ -42,7 +42,7 @@ def to_version_two_in_vain(t):
     t.in_vain()
 
 
-@case('S34 S37', plays='server', needs='set')
+@case('S34 S37', plays='server', needs='set', acts='- foreign>fail')
 def to_version_two_another_dialect(t):
     """A client pinned to version 2 that gets an answer in another dialect fails"""
     t.set('pin', 2)
@@ -50,7 +50,7 @@ def to_version_two_another_dialect(t):
     t.in_vain()
 
 
-@case('S34 S42', plays='server', needs='set')
+@case('S34 S42', plays='server', needs='set', acts='2 CONNPROP>version_2,lacks_RPCs>fail')
 def refused_with_invalid_option(t):
     """Pinned to version 2, INVALID_OPTION for the first RPC ends it, and no other is sent"""
     t.set('pin', 2)
@@ -58,7 +58,7 @@ def refused_with_invalid_option(t):
     t.in_vain()
 
 
-@case('S34 S42', plays='server', needs='set')
+@case('S34 S42', plays='server', needs='set', acts='2 CONNPROP>version_2,lacks_RPCs>fail')
 def refused_with_invalid_proc(t):
     """Pinned to version 2, INVALID_PROC for the fourth RPC ends it, and no other is sent"""
     t.set('pin', 2)
@@ -66,7 +66,7 @@ def refused_with_invalid_proc(t):
     t.in_vain()
 
 
-@case('S34 S42', plays='server', needs='set')
+@case('S34 S42', plays='server', needs='set', logged=1)
 def one_of_three(t):
     """Pinned to version 2, INVALID_OPTION for one of three Calls ends only that one"""
     t.set('pin', 2)
@@ -77,7 +77,7 @@ def one_of_three(t):
     no_more_symlinks(t)
 
 
-@case('S34 S42', plays='server', needs='set')
+@case('S34 S42', plays='server', needs='set', logged=1)
 def all_of_three(t):
     """Pinned to version 2, INVALID_OPTION for three Calls ends only these"""
     t.set('pin', 2)
@@ -107,7 +107,7 @@ def pin_before_least_version(t):
     t.goes_on(1)
 
 
-@case('S34 S36', plays='server', needs='set')
+@case('S34 S36', plays='server', needs='set', acts='- ERR_VERS>fail')
 def least_version(t):
     """If version 2 is the minimum, ERR_VERS for 1 makes the command fail"""
     t.set('versions', 2)
@@ -115,7 +115,7 @@ def least_version(t):
     t.in_vain()
 
 
-@case('S34 S42', plays='server', needs='set')
+@case('S34 S42', plays='server', needs='set', acts='2 CONNPROP>version_2,lacks_RPCs>fail')
 def least_version_refused(t):
     """If version 2 is the minimum, INVALID_PROC for the first RPC ends it, and no other is sent"""
     t.set('versions', 2)

@@ -232,7 +232,8 @@ def wishes_with_the_xid_of_a_call(t):
     check(sorted(answered) == sorted(calls), f'{len(calls)} RPCs, {len(answered)} RESPROPs')
 
 
-@case('S15 S17', plays='server')
+@case('S15 S17', plays='server',
+      counts='dropped_silently > 3 * calls and reqprops > 4 * calls and reqprops_sent > 0')
 def anything_at_any_time(t):
     """All property messages, before each Reply, while the client has a request, do no harm"""
     t.negotiate(Prop(RBSIZ, OWN), frozen=False)
@@ -322,80 +323,94 @@ def done_up_to_own(question):
     return resprop(question.xid, other=[Prop(RBSIZ, OWN)])
 
 
-@case('C-052 C-054', plays='server', needs='set')
+@case('C-052 C-054', plays='server', needs='set',
+      counts='resprops == 2 and properties_in_vain == 0 and reqprops_sent == 2')
 def done_and_another_value(t):
     """A request that is done is in force, and one with another value has that value"""
     asks(t, done_up_to_own, OWN)
 
 
-@case('S01 C-052', plays='server', needs='set')
+@case('S01 C-052', plays='server', needs='set',
+      counts='resprops == 2 and properties_in_vain == 0 and reqprops_sent == 2')
 def done_as_an_option(t):
     """A request that is done by an answer spelled as an option is in force"""
     asks(t, lambda q: resprop(q.xid, {0}, as_option=True), LARGE)
 
 
-@case('C-053', plays='server', needs='set')
+@case('C-053', plays='server', needs='set',
+      counts='resprops == 2 and properties_in_vain == 0 and reqprops_sent == 2')
 def rejected(t):
     """A request that is rejected leaves the server's announced value in force"""
     asks(t, lambda q: resprop(q.xid, rejected={0}), OWN)
 
 
-@case('C-057 C-058', plays='server', needs='set')
+@case('C-057 C-058', plays='server', needs='set',
+      counts='resprops == 2 and properties_in_vain == 0 and reqprops_sent == 2')
 def done_and_rejected(t):
     """A request that is both done and rejected is rejected"""
     asks(t, lambda q: resprop(q.xid, {0, 1}, {0}), OWN)
 
 
-@case('C-055 C-056 C-058', plays='server', needs='set')
+@case('C-055 C-056 C-058', plays='server', needs='set',
+      counts='resprops == 2 and properties_in_vain == 0 and reqprops_sent == 2')
 def what_was_not_asked(t):
     """A request that is answered with values of other properties is rejected"""
     foreign = [Prop(BRS, 0), Prop(0xfffffff0, 0), Prop(BRS, 0)]
     asks(t, lambda q: resprop(q.xid, other=foreign), OWN)
 
 
-@case('S11', plays='server', needs='set')
+@case('S11', plays='server', needs='set',
+      counts='resprops == 0 and properties_in_vain == 2 and reqprops_sent == 2')
 def bad_answer(t):
     """A request with a malformed answer is rejected, and the answer gets none"""
     asks(t, lambda q: resprop(q.xid, {0}).cut(-4), OWN)
 
 
-@case('S11 S01', plays='server', needs='set')
+@case('S11 S01', plays='server', needs='set',
+      counts='resprops == 0 and properties_in_vain == 2 and reqprops_sent == 2')
 def bad_answer_as_an_option(t):
     """A request whose answer is an option longer than its message is rejected"""
     asks(t, lambda q: resprop(q.xid, {0}, as_option=True).cut(-4), OWN)
 
 
-@case('S17', plays='server', needs='set')
+@case('S17', plays='server', needs='set',
+      counts='resprops == 0 and properties_in_vain == 0 and dropped_silently == 1')
 def answer_with_another_xid(t):
     """A RESPROP with another xid is not an answer, and the client has no other request"""
     asks(t, lambda q: resprop(q.xid ^ 0x10000000, {0}), SMALL, again=False)
 
 
-@case('C-034 S16', plays='server', needs='set')
+@case('C-034 S16', plays='server', needs='set',
+      counts='resprops == 0 and properties_in_vain == 0 and reqprops_sent == 1')
 def no_answer_yet(t):
     """Until it is answered, a request for a smaller size limits the client itself"""
     asks(t, lambda q: None, SMALL, again=False)
 
 
-@case('S18', plays='server', needs='set')
+@case('S18', plays='server', needs='set',
+      counts='properties_in_vain == 2 and replies_unknown == 0 and reqprops_sent == 2')
 def bad_xdr_for_a_wish(t):
     """BAD_XDR for a request rejects it"""
     asks(t, lambda q: Error(q.xid, wire.BAD_XDR), OWN)
 
 
-@case('C-026 S18', plays='server', needs='set')
+@case('C-026 S18', plays='server', needs='set',
+      counts='properties_in_vain == 1 and replies_unknown == 0 and reqprops_sent == 1')
 def invalid_proc_for_a_wish(t):
     """INVALID_PROC for a request rejects all requests of the connection"""
     asks(t, lambda q: Error(q.xid, INVALID_PROC), OWN, again=False)
 
 
-@case('C-026 S18', plays='server', needs='set')
+@case('C-026 S18', plays='server', needs='set',
+      counts='properties_in_vain == 1 and replies_unknown == 0 and reqprops_sent == 1')
 def invalid_option_for_a_wish(t):
     """INVALID_OPTION for a request rejects all requests of the connection"""
     asks(t, lambda q: Error(q.xid, INVALID_OPTION), OWN, again=False)
 
 
-@case('S18 S36', plays='server', needs='set')
+@case('S18 S36', plays='server', needs='set',
+      counts='properties_in_vain == 1 and replies_unknown == 0 and reqprops_sent == 1 and '
+             'connects == 2')
 def err_vers_for_a_wish(t):
     """After ERR_VERS for a request the client disconnects and negotiates again"""
     t.negotiate(Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE), frozen=False)
@@ -408,7 +423,9 @@ def err_vers_for_a_wish(t):
     t.goes_on(1)
 
 
-@case('S18 S36', plays='server', needs='set')
+@case('S18 S36', plays='server', needs='set',
+      counts='properties_in_vain == 2 and replies_unknown == 0 and reqprops_sent == 2 and '
+             'connects == 2')
 def err_vers_for_each_wish(t):
     """ERR_VERS for a request on the next connection in version 2 only refuses the request"""
     announced = Prop(RBSIZ, OWN), Prop(BRS, BRS_INLINE)
@@ -535,7 +552,9 @@ def told_of_the_largest_send(t):
     ends(t)
 
 
-@case('C-085 S13', plays='server')
+@case('C-085 S13', plays='server',
+      counts='calls_unsendable > 0 and calls_unsendable < 10 and registrations == 0 and '
+             'calls_again == 0')
 def no_chunks(t):
     """A server that accepts no chunks gets none; Calls that need one fail immediately"""
     extended(t, MARK, 0, 1, (0, 0, 0, 0))

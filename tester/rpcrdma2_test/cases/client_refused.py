@@ -37,37 +37,43 @@ def and_version_one_too(t, call):
     t.in_vain()
 
 
-@case('S42', plays='server')
+@case('S42', plays='server', acts='2,1 CONNPROP>version_2,lacks_RPCs>connect_again,_version_1',
+      counts={'client_refused.invalid_proc_for_the_first: the version is the reason':
+              'ended_VERSION == 1'})
 def invalid_proc_for_the_first(t):
     """After INVALID_PROC the first RPC is sent once more, in version 1"""
     and_goes_on(t, refused(t, 1, INVALID_PROC))
 
 
-@case('S42', plays='server')
+@case('S42', plays='server', acts='2,1 CONNPROP>version_2,lacks_RPCs>connect_again,_version_1')
 def invalid_option_for_the_first(t):
     """After INVALID_OPTION the first RPC is sent once more, in version 1"""
     and_goes_on(t, refused(t, 1, INVALID_OPTION))
 
 
-@case('S42', plays='server')
+@case('S42', plays='server', acts='2,1 CONNPROP>version_2,lacks_RPCs>connect_again,_version_1')
 def invalid_proc_for_the_fourth(t):
     """After INVALID_PROC the fourth RPC is sent once more, in version 1"""
     and_goes_on(t, refused(t, 4, INVALID_PROC))
 
 
-@case('S42 S36', plays='server')
+@case('S42 S36', plays='server',
+      acts='2,1 CONNPROP>version_2,lacks_RPCs>connect_again,_version_1,ERR_VERS>fail')
 def both_versions_for_the_first(t):
     """ERR_VERS in version 1 then ends the first RPC, without a loop"""
     and_version_one_too(t, refused(t, 1, INVALID_PROC))
 
 
-@case('S42 S36', plays='server')
+@case('S42 S36', plays='server',
+      acts='2,1 CONNPROP>version_2,lacks_RPCs>connect_again,_version_1,ERR_VERS>fail')
 def both_versions_for_the_fourth(t):
     """ERR_VERS in version 1 then ends the fourth RPC, without a loop"""
     and_version_one_too(t, refused(t, 4, INVALID_PROC))
 
 
-@case('C-094 S42', plays='server')
+@case('C-094 S42', plays='server',
+      says={'C-094 BAD_XDR for the first RPC: the mount fails with EIO':
+            'mount system call failed'})
 def bad_xdr_for_the_first(t):
     """BAD_XDR for the first RPC of a connection ends it, and the command, after one Call"""
     refused(t, 1, BAD_XDR)
@@ -130,7 +136,8 @@ def all_of_three(t):
     each_again(t, calls)
 
 
-@case('C-101 S36', plays='server')
+@case('C-101 S36', plays='server',
+      acts='2,2 CONNPROP>version_2,ERR_VERS>connect_again,CONNPROP>version_2')
 def vers_for_one_each_time(t):
     """ERR_VERS twice for one of three Calls ends it, although the others are answered"""
     refused = three(t)[0].number

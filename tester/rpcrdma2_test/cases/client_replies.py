@@ -126,55 +126,57 @@ def unreadable(t, wanted, bad):
 
 # Data in a Write chunk
 
-@case('E-20 E-10', plays='server', kept=True)
+@case('E-20 E-10', plays='server', kept=True, counts='replies_bad == 1')
 def more_than_the_write_chunk_holds(t):
     """A Write chunk longer than the offered one ends the READ"""
     fails(t, chunk_read, lambda r: r.head_with(longer(r.call.writes[0])))
 
 
-@case('E-20 E-10', plays='server', kept=True)
+@case('E-20 E-10', plays='server', kept=True, counts='replies_bad == 1')
 def more_write_chunks_than_offered(t):
     """Two Write chunks instead of the offered one end the READ"""
     fails(t, chunk_read, lambda r: r.head_with(r.call.writes[0], r.placed(4)))
 
 
-@case('E-20 S05', plays='server', kept=True)
+@case('E-20 S05', plays='server', kept=True, counts='replies_bad == 1')
 def write_list_that_wraps(t):
     """Two Write chunks whose lengths wrap around to the offered one end the READ"""
     fails(t, chunk_read, lambda r: r.head_with(*[[s] for s in wrapped(r.call.writes[0])]))
 
 
-@case('E-20 S05', plays='server', kept=True)
+@case('E-20 S05', plays='server', kept=True, counts='replies_bad == 1')
 def write_chunk_that_wraps(t):
     """Two segments whose lengths wrap around to the offered one end the READ"""
     fails(t, chunk_read, lambda r: r.head_with(wrapped(r.call.writes[0])))
 
 
-@case('E-20 E-10', plays='server', kept=True)
+@case('E-20 E-10', plays='server', kept=True, counts='replies_bad == 1')
 def write_chunk_where_none_is(t):
     """A Write chunk that was not offered ends the READ"""
     fails(t, inline_read, lambda r: r.good.but(writes=[[Segment(7, 4, 4096)]]))
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True, counts='replies_bad == 0 and write_chunk_bytes == 0')
 def write_chunk_that_holds_nothing(t):
     """An empty Write chunk with the count of all data ends the READ"""
     fails(t, chunk_read, lambda r: r.head_with(r.placed(0)), 100)
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True, counts='replies_bad == 0 and write_chunk_bytes > 50000')
 def write_chunk_that_holds_half(t):
     """If the Write chunk has half of the count, the client reads the rest separately"""
     succeeds(t, chunk_read, lambda r: r.head_with(r.placed(len(r.data) // 2 & ~3)))
 
 
-@case('E-20 E-07', plays='server', kept=True)
+@case('E-20 E-07', plays='server', kept=True,
+      counts='replies_bad == 0 and write_chunk_bytes == 100000')
 def more_behind_a_full_write_chunk(t):
     """Inline bytes after the data of a Write chunk are ignored"""
     succeeds(t, chunk_read, lambda r: r.head_with(r.placed()).plus(r.data[:2000]))
 
 
-@case('E-20 E-07', plays='server', kept=True)
+@case('E-20 E-07', plays='server', kept=True,
+      counts='replies_bad == 0 and write_chunk_bytes >= 50000')
 def data_go_on_inline(t):
     """Data that continue inline after a short Write chunk cause no wrong byte"""
     def bad(r):
@@ -183,7 +185,7 @@ def data_go_on_inline(t):
     succeeds(t, chunk_read, bad)
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True, counts='replies_bad == 0 and write_chunk_bytes >= 100000')
 def write_chunk_without_a_head(t):
     """All data in the Write chunk, with truncated results, do not block the command"""
     def bad(r):
@@ -194,7 +196,7 @@ def write_chunk_without_a_head(t):
 
 # Inline data
 
-@case('E-20 S09', plays='server', kept=True)
+@case('E-20 S09', plays='server', kept=True, counts='replies_bad == 0 and fixup_bytes > 5120 + 500')
 def reply_behind_a_long_header(t):
     """A Reply after empty Read segments, which have no effect, may begin anywhere in a page"""
     counts = iter(range(159, 1000))
@@ -207,49 +209,51 @@ def reply_behind_a_long_header(t):
     succeeds(t, inline_read, bad)
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True, counts='replies_bad == 0')
 def bytes_behind_the_reply(t):
     """Bytes after the RPC Reply are ignored"""
     succeeds(t, inline_read, lambda r: r.good.plus(b'Z' * (3000 - len(r.body))))
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True, counts='replies_bad == 0')
 def less_data_than_is_said(t):
     """With less data than its count, the client reads the rest separately"""
     succeeds(t, inline_read, lambda r: r.inline(r.head + min(len(r.data), 100)))
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True, counts='replies_bad == 0')
 def more_data_is_said(t):
     """A count that exceeds both the data and the buffer has no effect"""
     succeeds(t, inline_read, lambda r: r.count(1 << 20))
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True, counts='replies_bad == 0')
 def all_data_are_said(t):
     """A count of 4 GiB ends the READ"""
     fails(t, inline_read, lambda r: r.count(0xffffffff), 100)
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True, counts='replies_bad == 0')
 def cut_in_the_results(t):
     """A Reply that ends within its results ends the READ"""
     fails(t, inline_read, lambda r: r.inline(RESULTS + 4))
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True, counts='replies_bad == 0 and connects == 1',
+      ended='ended by its owner')
 def cut_in_the_rpc_header(t):
     """A Reply that ends within the RPC header ends the READ eventually"""
     unreadable(t, inline_read, lambda r: r.inline(8))
 
 
-@case('E-20 S07', plays='server', kept=True)
+@case('E-20 S07', plays='server', kept=True, counts='replies_bad == 1')
 def cut_in_the_msg_type(t):
     """A Reply that ends within the msg_type ends the READ"""
     fails(t, inline_read, lambda r: r.inline(6))
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True, counts='replies_bad == 0 and connects == 1',
+      ended='ended by its owner')
 def cut_in_a_word(t):
     """A Reply that ends within a word ends the READ eventually"""
     unreadable(t, inline_read, lambda r: r.inline(r.head + 2))
@@ -262,7 +266,8 @@ def denial(call, grant):
     return Rpc(call.number, body, 2, grant, direction=REPLY).but(writes=unused)
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True,
+      counts='replies_bad == 0 and connects == 0 and disconnects == 0')
 def each_call_is_denied_once(t):
     """
     A Reply that denies the Call (AUTH_BADCRED) brings it again, on the same connection
@@ -347,19 +352,20 @@ def denied_while_the_grant_falls(t):
 
 # Data in the Reply chunk
 
-@case('E-06 E-25 C-031', plays='server', kept=True)
+@case('E-06 E-25 C-031', plays='server', kept=True,
+      counts='replies_bad == 0 and reply_chunks_used == 1')
 def reply_chunk_that_was_not_needed(t):
     """A Reply that would fit inline is accepted in the Reply chunk too"""
     succeeds(t, listing, lambda r: r.nomsg(r.in_reply_chunk()))
 
 
-@case('E-20 E-06', plays='server', kept=True)
+@case('E-20 E-06', plays='server', kept=True, counts='replies_bad == 1')
 def more_than_the_reply_chunk_holds(t):
     """A Reply chunk longer than the offered one ends the READDIR"""
     fails(t, listing, lambda r: r.nomsg(longer(r.call.reply)))
 
 
-@case('E-20 S05', plays='server', kept=True)
+@case('E-20 S05', plays='server', kept=True, counts='replies_bad == 1')
 def reply_chunk_that_wraps(t):
     """A Reply chunk whose lengths wrap around to the offered one ends the READDIR"""
     fails(t, listing, lambda r: r.nomsg(wrapped(r.call.reply)))
@@ -373,13 +379,15 @@ def reply_chunk_with_another_message(t):
             r.body[:at] + u32(word) + r.body[at + 4:], r.call.reply)))
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True,
+      counts='replies_bad == 0 and reply_chunk_bytes == 24 and connects == 1',
+      ended='ended by its owner')
 def reply_chunk_cut_short(t):
     """A Reply chunk with 8 bytes ends the READDIR eventually"""
     unreadable(t, listing, lambda r: r.nomsg(r.in_reply_chunk(8)))
 
 
-@case('E-20 E-06 S07', plays='server', kept=True)
+@case('E-20 E-06 S07', plays='server', kept=True, counts='replies_bad == 1')
 def reply_chunk_and_inline(t):
     """RDMA2_MSG with a used Reply chunk ends the READDIR"""
     fails(t, listing, lambda r: r.good.but(reply=r.in_reply_chunk()))
@@ -387,7 +395,7 @@ def reply_chunk_and_inline(t):
 
 # Replies at another time
 
-@case('E-20 C-066', plays='server', kept=True)
+@case('E-20 C-066', plays='server', kept=True, counts='replies_unknown == 10')
 def reply_to_a_stranger(t):
     """A Reply to an RPC that never existed, before the expected Reply, has no effect"""
     def bad(r):
@@ -396,7 +404,7 @@ def reply_to_a_stranger(t):
     succeeds(t, inline_read, bad)
 
 
-@case('E-20 C-066', plays='server', kept=True)
+@case('E-20 C-066', plays='server', kept=True, counts='replies_unknown == 9')
 def reply_to_the_last_rpc(t):
     """Each Reply is repeated together with the next one, without an effect"""
     said = []
@@ -408,7 +416,8 @@ def reply_to_the_last_rpc(t):
     check(len(said) > 1, 'one READ only')
 
 
-@case('S35', plays='server', kept=True)
+@case('S35', plays='server', kept=True,
+      counts='replies_bad == 0 and dropped_silently == 10 and replies_unknown == 0')
 def reply_in_another_version(t):
     """A Reply in version 1, with other data, does not answer a Call in version 2"""
     def bad(r):
@@ -417,7 +426,8 @@ def reply_in_another_version(t):
     succeeds(t, inline_read, bad)
 
 
-@case('E-20 C-066', plays='server', kept=True)
+@case('E-20 C-066', plays='server', kept=True,
+      counts='replies_unknown >= 20 and local_invalidations >= 20')
 def reply_twice(t):
     """A Reply that is sent twice at once has an effect once"""
     def bad(r):
@@ -432,7 +442,9 @@ def after(number):
                            0xffffffff).to_bytes(4, 'little'), 'big')
 
 
-@case('E-20', plays='server', kept=True)
+@case('E-20', plays='server', kept=True,
+      counts='receives_bad == 1 and connects == 1 and replies_bad == 0',
+      ended='Receive without a message')
 def write_with_immediate(t):
     """
     An RDMA Write with Immediate is not a Reply, even if its Receive contained one before

@@ -41,19 +41,20 @@ def ends(t, wanted, count, code, *arguments):
     t.works()
 
 
-@case('C-085 S45', plays='server', kept=True)
+@case('C-085 S45', plays='server', kept=True, counts='calls_again == 0')
 def segments_that_are_not_there(t):
     """SEGMENTS with 1 for a READ without chunks ends it"""
     ends(t, inline_read, 1, wire.SEGMENTS, 1)
 
 
-@case('S41', plays='server', kept=True)
+@case('S41', plays='server', kept=True, counts='calls_again == 0')
 def reply_resource_of_nothing(t):
     """REPLY_RESOURCE with 0 ends the RPC"""
     ends(t, inline_read, 1, wire.REPLY_RESOURCE, 0)
 
 
-@case('C-092', plays='server', kept=True)
+@case('C-092', plays='server', kept=True,
+      counts='calls_again == 1 and calls_unsendable == 1 and aborted_rpcs == 0')
 def reply_resource_without_bounds(t):
     """REPLY_RESOURCE with more than can be offered ends the RPC"""
     ends(t, chunk_read, 1, wire.REPLY_RESOURCE, 0x7fffffff)
@@ -144,7 +145,7 @@ def no_write_chunks_is_kept(t):
     t.succeeds()
 
 
-@case('S45', plays='server')
+@case('S45', plays='server', ended='peer')
 def what_was_learnt_is_lost(t):
     """The effect of READ_CHUNKS, and the count of repetitions, end with the connection"""
     first = refuse(t, write, wire.READ_CHUNKS, 0)
@@ -157,6 +158,7 @@ def what_was_learnt_is_lost(t):
         again = t.serve(lambda c: c.number == first.number)
         check(again is not None and with_data(again), f'{again}')
         error(t, again, wire.READ_CHUNKS, 0)
+    t.look()
     t.answer(again)
     t.succeeds()
 
