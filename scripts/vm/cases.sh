@@ -17,7 +17,7 @@ failed=0
 # Factor of bounds in seconds: with the host's clock an event may be late on a busy machine, and
 # kcsan is slow.
 case $VM_CLOCK/$VM_KERNEL in
-guest/*) patience=1 ;;
+guest/*|instructions/*) patience=1 ;;
 */kcsan) patience=30 ;;
 *)	patience=4 ;;
 esac

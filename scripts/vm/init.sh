@@ -142,6 +142,7 @@ uml*)	terminal=/dev/tty1 ;;
 esac
 
 export TERM=$vm_term VM_KERNEL=$vm_kernel VM_CLOCK=$vm_clock
+[ "$vm_icount" -eq 0 ] || VM_CLOCK=instructions
 export VM_BUILD=$vm_build VM_TOP=$vm_top VM_NODE=$vm_node
 # Discards leaks of the boot; only those of the command count.
 echo clear 2>/dev/null >/sys/kernel/debug/kmemleak

@@ -68,10 +68,11 @@ regions_are()
 
 # reads_at_once: 16 READs at a time, as soon as the server's grant permits them. dd waits for the
 # reader of its output with the file open; mountd then keeps nfsd from a Reply until all READs are
-# sent.
+# sent. Sets rose[] to the rise since $before, at this moment: a clock that counts instructions
+# may leap by minutes while the guest waits for a file of the host.
 reads_at_once()
 {
-	local i before
+	local i
 
 	for i in {1..50}; do
 		dd if=/mnt/file of=/dev/null bs=16M count=1 iflag=direct status=none
@@ -80,11 +81,12 @@ reads_at_once()
 	mkfifo /tmp/fifo
 	dd if=/mnt/file of=/tmp/fifo bs=16M count=1 iflag=direct status=none &
 	await [ "/proc/$!/fd/0" -ef /mnt/file ] || complain "dd does not open the file"
+	risen "$before"
+	i=${rose[c_calls]}
 	pkill -STOP rpc.mountd
 	echo $(($(date +%s) + 1)) >/proc/net/rpc/nfsd.export/flush
-	before=$(counters)
 	cat /tmp/fifo >/dev/null &
-	await has_risen c_calls -ge 16 || complain "${rose[c_calls]} READs are sent"
+	await has_risen c_calls -ge $((i + 16)) || complain "$((rose[c_calls] - i)) READs are sent"
 	pkill -CONT rpc.mountd
 	wait $!
 	rm /tmp/fifo
@@ -94,7 +96,7 @@ reads_at_once()
 # frees these when they were idle for 30 to 60 seconds.
 idle_regions()
 {
-	local name="memory regions" before
+	local name="memory regions" before allocated
 
 	dd if=/dev/zero of="$export_dir/file" bs=1M count=16 status=none
 	await no_transport
@@ -104,15 +106,15 @@ idle_regions()
 	regions_are "$before" 1 && ok "$name: one for one READ at a time" ||
 		fail "$name: ${rose[c_mrs_allocated]} for one READ at a time"
 	reads_at_once
-	risen "$before"
 	expect "$name: more for READs at once" \
 		"c_mrs_allocated - c_mrs_trimmed >= 16 && c_mrs_allocated - c_mrs_trimmed <= 35"
 	happens_in 62 regions_are "$before" 1 &&
 		ok "$name: ${rose[c_mrs_trimmed]} of ${rose[c_mrs_allocated]} are freed when they are idle" ||
 		fail "$name: ${rose[c_mrs_trimmed]} of ${rose[c_mrs_allocated]} are freed when they are idle"
+	allocated=${rose[c_mrs_allocated]}
 	dd if=/mnt/file of=/dev/null bs=16M count=1 iflag=direct status=none
-	! regions_are "$before" 1 && ok "$name: more again afterwards" ||
-		fail "$name: no more afterwards"
+	risen "$before"
+	expect "$name: more again afterwards" "c_mrs_allocated > $allocated"
 	check "$name: umount" umount_all
 	expect "$name: no connection was lost" "c_disconnects == 0 && c_connects == 1"
 	rm "$export_dir/file"
