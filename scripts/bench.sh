@@ -323,7 +323,7 @@ out=${OUT:-$cache/bench/$(basename "$top")-$(printf '%s' "$top" |
 	sha1sum | cut -c1-8)-${sec:-$form}}
 mkdir -p "$out" "$cache/run"
 started=$SECONDS
-one_of "$form" "smoke flame" || need_packages gnuplot-nox
+one_of "$form" "smoke flame trips" || need_packages gnuplot-nox
 [ -z "$profile" ] || need_packages linux-perf
 need_packages gcc libc6-dev python3
 bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
@@ -341,6 +341,7 @@ if [[ $form == memory || $form == trips || $form == link ]]; then
 	{ heading && "$form"; } >"$out/report.txt" || die "no $form measured"
 	cat "$out/report.txt"
 	[ "$form" != memory ] || "$here/plot.py" "$out" || die "no plots"
+	[ "$form" != trips ] || "$tables" one_trip "$out/trips.csv" || exit
 	say "$((SECONDS - started)) s; the report is in $out"
 	exit
 fi

@@ -45,8 +45,7 @@ if [ $# -eq 0 ]; then
 	uml-long)	set -- files kerberos kerberos-svcgssd kerberos-load \
 			kerberos-intree kerberos-calls kerberos-callbacks conformance-client \
 			crowd flood bounds callbacks-many link-capture link-v2 link-client \
-			link-server link-tuned link-siw link-trips link-kerberos \
-			link-kerberos-load ;;
+			link-server link-tuned link-siw link-kerberos link-kerberos-load ;;
 	uml-soak)	set -- "${both[@]}" "${ends[@]}" "${long[@]}" properties ;;
 	uml-dma)	set -- files krb5 payload conformance conformance-client hostile kill-peer \
 			kill unplug restart backward "${callbacks[@]}" callbacks-rdma2 \
@@ -64,7 +63,8 @@ if [ $# -eq 0 ]; then
 	uml-debug-long)	set -- fuzz-server fuzz-client "${bad_peers[@]}" "${ends[@]}" \
 			"${long[@]}" cycle storms disconnect shortage \
 			bounds-payload view link-loss ;;
-	debian-long)	set -- inuse counters link-stock link-adapter kerberos-sha2 adapter ;;
+	debian-long)	set -- inuse counters link-stock link-adapter kerberos-sha2 adapter \
+			trips ;;
 	debian-7.3)	set -- files payload direct ;;
 	debian-*)	set -- files payload ;;
 	debian)		set -- stock bench ;;
@@ -108,7 +108,7 @@ check_groups()
 		print (FILENAME ~ /\/(link|apart)-cases/ ? "link-" : "") $2
 	}' "$vmdir"/*-cases.sh)
 	for group in "$@"; do
-		known group "$group" bench "${all[@]}"
+		known group "$group" bench trips "${all[@]}"
 		[ -z "${CASES:-}" ] || known "group with CASES" "$group" "${with_cases[@]}"
 	done
 }
@@ -132,13 +132,12 @@ build()
 	fi
 	[[ " $* " != *" link-capture "* ]] || need_packages tshark
 	[[ " $* " != *" kerberos-calls "* ]] || need_packages python3-gssapi
-	[[ " $* " != *" bench "* ]] || BENCH=1 "$vmdir/modules.sh" "$kernel" >/dev/null || exit 1
+	[[ ! " $* " =~ " "(bench|trips)" " ]] ||
+		BENCH=1 "$vmdir/modules.sh" "$kernel" >/dev/null || exit 1
 	mkdir -p "$bdir/tools"
 	# The tester's bytecode, which a guest could not write: its cases start it some hundred
 	# times.
 	/usr/bin/python3 -m compileall -q "$top/tester" || exit 1
-	[[ " $* " != *" link-trips "* ]] || gcc -O2 -Wall -Wextra -pthread \
-		-o "$bdir/tools/ops" "$top/scripts/bench/ops.c" || exit 1
 	gcc -O2 -Wall -fPIC -shared -o "$bdir/tools/libendpoint.so" \
 		"$top/tester/endpoint.c" -lrdmacm -libverbs || exit 1
 }
@@ -179,7 +178,7 @@ clock_of()
 	esac
 }
 
-# Groups whose names begin with "link-" need a pair of guests; "bench" tests the
+# Groups whose names begin with "link-" need a pair of guests; "bench" and "trips" test the
 # measurements of make bench.
 run_group()
 {
@@ -217,6 +216,7 @@ run_group()
 	esac
 	case $1 in
 	bench)	"$top/scripts/bench.sh" --smoke ;;
+	trips)	OUT='' VARIANTS="intree rdma2" "$top/scripts/bench.sh" --trips ;;
 	link-*)	"$vmdir/pair.sh" "$kernel" --no-modules --timeout "$timeout" "${machine[@]}" -- \
 			"$vmdir/link-cases.sh" "$1" -- \
 			env QUICK=1 "${settings[@]}" \

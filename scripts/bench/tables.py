@@ -15,6 +15,7 @@ Tables of the benchmark's results, for people and for programs, and checks of th
     tables.py table CELLS               cost of an operation
     tables.py counts COUNTERS           counters per operation
     tables.py trips TRIPS               round trips
+    tables.py one_trip TRIPS            whether short data takes one
     tables.py link RATES                rates on a link with delay and loss
     tables.py memory SAMPLES CSV KERNEL memory of one connection
     tables.py smoke CELLS               checks the plausibility of the costs
@@ -396,6 +397,21 @@ def trips(path):
         print(size_of(*row) + ''.join(f' {n.get(variant, ""):>8}' for variant in variants))
 
 
+def one_trip(path):
+    """C-001, C-029: data that fits the server's Receives needs no RDMA Read, so a WRITE takes one
+    round trip; in-tree's Receives are too small for it. A READ takes one with both."""
+    found = {(variant, row, size): float(n) for variant, row, size, n in fields(path)}
+    bad = False
+    for variant, row, least in (('rdma2', 'WRITE', 1), ('rdma2', 'READ', 1),
+                                ('intree', 'WRITE', 2), ('intree', 'READ', 1)):
+        n = found.get((variant, row, '4096'), 0)
+        good = least <= n < least + 0.4
+        bad |= not good
+        print(f'{"ok" if good else "FAIL"} C-001 C-029 {variant}: {row} of 4096 bytes takes {n} '
+              f'round trips, at least {least} and less than {least + 0.4}')
+    return bad
+
+
 def link(path):
     found = collections.defaultdict(dict)
     variants = []
@@ -526,7 +542,8 @@ def intree(counters, some):
     return bad
 
 
-COMMANDS = [cells, messages, fold, flame, layers, median, table, counts, trips, link, memory, smoke, intree]
+COMMANDS = [cells, messages, fold, flame, layers, median, table, counts, trips, one_trip, link, memory,
+            smoke, intree]
 
 if __name__ == '__main__':
     command = {c.__name__: c for c in COMMANDS}.get(sys.argv[1] if len(sys.argv) > 1 else '')

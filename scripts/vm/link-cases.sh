@@ -359,54 +359,6 @@ group_tuned()
 	finish_both
 }
 
-# trips_of ROW BYTES: prints the time of the fastest of several operations, in hundredths of
-# a round trip of 20 ms
-trips_of()
-{
-	local rc
-
-	mkdir -m 777 /mnt/trips || return
-	"$tools/ops" -e -n 10 -w 2 -s "$2" "$1" /mnt/trips /mnt/trips |
-		awk '{ for (i = 1; i <= NF; i++)
-			if (sub(/^least=/, "", $i)) { printf "%d\n", $i / 2e5; n++ } }
-			END { exit !n }'
-	rc=$?
-	rm -r /mnt/trips
-	return "$rc"
-}
-
-# within LABEL ROW BYTES LEAST MOST: bounds in hundredths of a round trip
-within()
-{
-	local got
-
-	got=$(trips_of "$2" "$3") || { fail "$1: $2"; return; }
-	[ "$got" -ge "$4" ] && [ "$got" -lt "$5" ] &&
-		ok "$1: $2 of $3 bytes takes ${got} % of a round trip" ||
-		fail "$1: $2 of $3 bytes takes ${got} % of a round trip, not $4 to $5"
-}
-
-# trips LABEL TRANSPORT TRIPS: checks that a WRITE of 8 KiB takes TRIPS round trips
-trips()
-{
-	check "$1: mount" mount_far "$2" 4.2 noac || return
-	delayed 10 && on_server delayed 10 || { fail "$1: no delay"; return; }
-	within "$1" WRITE 8192 "${3}00" "${3}40"
-	within "$1" READ 8192 100 140
-	delayed 0 && on_server delayed 0
-	check "$1: umount" umount_all
-}
-
-# C-001, C-029: data that fits the server's Receives needs no RDMA Read, so a WRITE takes
-# one round trip.
-group_trips()
-{
-	nodes_with_both || return
-	trips "rdma2, rdma2" rdma2 1
-	port=$intree_port trips "in-tree, in-tree" rdma 2
-	finish_both
-}
-
 # On iWARP a server's RDMA Reads need memory regions. In-tree's server hangs with larger
 # transfers, with either client.
 group_siw()
