@@ -592,7 +592,7 @@ links()
 	begin_losses 4.2 || return
 	losses "the link is lost" "$1" "c_connects >= times && s_accepts >= times &&
 		c_ended_SEND + c_ended_PEER + c_ended_TIMEOUT >= times &&
-		c_ended_ENDED == 0" lose_link 8
+		c_ended_ENDED == 0" lose_link
 	end_losses "losses of the link" on_server
 	pair_down rdma2 rdma2
 }

@@ -117,13 +117,20 @@ disconnected()
 	echo "# $name: ${rose[c_connects]} connections, ended:$(reasons)"
 }
 
-# lose_link SECONDS: drops all packets between two guests. Setting the link down instead
-# would leave soft-RoCE without a route and its CM queue pair in the error state.
+# lose_link: drops all packets between two guests, until the client has lost its connection.
+# Setting the link down instead would leave soft-RoCE without a route and its CM queue pair in
+# the error state.
 lose_link()
 {
+	local counter was
+
+	client_counter disconnects
+	was=$counter
 	on_server "tc qdisc replace dev \$netdev root netem loss 100%" &&
 		tc qdisc replace dev "$netdev" root netem loss 100% || return
-	sleep "$1"
+	until is_past disconnects "$was"; do
+		pause 0.1
+	done
 	tc qdisc del dev "$netdev" root &&
 		on_server "tc qdisc del dev \$netdev root"
 }
