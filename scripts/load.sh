@@ -26,6 +26,8 @@ workers=$4 each=4 only=()
 # while a job sleeps.
 think=0
 [ "${VM_CLOCK:-}" != guest ] || think=${LOAD_THINK:-2000}
+# The server's file system may have no direct I/O with blocks of any size.
+direct=1
 out=$(mktemp)
 trap 'rm -f "$out" "$out.busy"' EXIT
 trap 'over=1; [ -z "${begun:-}" ] || kill "$fio"' TERM
@@ -69,7 +71,7 @@ await_work()
 # a signal: NFS returns ERESTARTSYS for an interrupted read.
 work()
 {
-	LOAD_RW=$1 LOAD_DIR=$2 LOAD_WORKERS=$workers LOAD_THINK=$think \
+	LOAD_RW=$1 LOAD_DIR=$2 LOAD_WORKERS=$workers LOAD_THINK=$think LOAD_DIRECT=$direct \
 		fio --max-jobs=$((each * workers)) "${only[@]}" --thread --terse-version=3 \
 		--output-format=terse "${@:3}" "$(dirname "$0")/load.fio" \
 		>"$out" 2>&1 &
@@ -94,6 +96,7 @@ work()
 }
 
 if [ "$1" = - ]; then
+	direct=0
 	work read "$2"
 	exit
 fi
@@ -108,6 +111,7 @@ before='' begun=''
 mv "$out" "$out.busy"
 work read "$1"
 cat "$out" >>"$out.busy"
+direct=0
 [ "$2" = - ] || work read "$2"
 # A load that has written no large file in its time has failed.
 awk -F';' -v workers="$workers" '

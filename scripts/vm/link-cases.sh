@@ -613,25 +613,6 @@ disk_up()
 	export_device=$(losetup -f --show "$share/disk") && nfs_up rdma2
 }
 
-# write_files: writes files until /run/stop exists, and notes each when the server has it
-write_files()
-{
-	local i
-
-	for ((i = 1; ; i++)); do
-		[ ! -e /run/stop ] || return 0
-		head -c 1048576 /dev/urandom >"/run/files/$i" &&
-			dd if="/run/files/$i" of="/mnt/$i" bs=64k conv=fsync status=none || return
-		echo "$i" >>/run/written
-	done
-}
-
-# has_written NUMBER: succeeds if there are so many files
-has_written()
-{
-	[ "$(wc -l </run/written)" -ge "$1" ]
-}
-
 # A client that writes while the server's machine restarts. NFSv3 has no grace period.
 server_reboots()
 {
@@ -640,21 +621,19 @@ server_reboots()
 	truncate -s 1G "$share/disk" && mkfs.ext4 -q "$share/disk" || { fail "a disk"; return; }
 	net_up
 	check "the server's node" on_server disk_up && check "the client's node" client_up rdma2 &&
-		check "mount" mount_nfs rdma2 3 /mnt nolock || return
-	mkdir /run/files
-	: >/run/written
-	write_files >/tmp/load 2>&1 &
-	check "$name: files are written before" await has_written 3
+		LOAD_LARGE='' begin_losses 3 nolock || return
+	check "$name: a file is synced before" eval \
+		"head -c 1048577 /dev/urandom | tee /tmp/synced | dd of=/mnt/synced bs=64k conv=fsync"
 	before=$(counters)
 	restart_server
 	check "$name: the server is up again" on_server disk_up &&
-		check "$name: files are written again" await has_written $(($(wc -l </run/written) + 3))
-	: >/run/stop
-	[ "$failed" -eq 0 ] || umount -f /mnt
-	wait $! && ok "$name: no WRITE fails" || fail "$name: $(tail -n 3 /tmp/load | paste -sd' ')"
+		check "$name: files are written again" transfers_go_on 8
 	risen "$before"
 	expect "$name: the client has connected again" "c_connects >= 1 && c_ended_ENDED + c_ended_PEER == 0"
-	same "$name: all files are at the server" "$(on_server sums "$export_dir")" "$(sums /run/files)"
+	same "$name: the server has the file that was synced" \
+		"$(on_server "b2sum <$export_dir/synced")" "$(b2sum </tmp/synced)"
+	[ "$failed" -eq 0 ] || umount -f /mnt
+	LOAD_LARGE='' end_losses "$name" on_server
 	pair_down rdma2 rdma2
 	rm "$share/disk"
 	return "$failed"
@@ -771,12 +750,12 @@ client_reboots()
 		check "$name: a delegation" await far_is_delegated
 	fi
 	on_server far_writes "$1"
-	check "$name: files are written before" await has_synced "$1" 3 &&
+	check "$name: files are written before" await_far has_synced "$1" 3 &&
 		check "$name: the server has both clients" clients_are 2 || return
 	before=$(counters)
 	delayed 200
 	restart_server
-	check "$name: the server ends the connection" await far_is_gone
+	check "$name: the server ends the connection" await_far far_is_gone
 	check "$name: another client continues" transfers_go_on 8
 	[ "$1" = 3 ] || check "$name: another client gets what was delegated" \
 		eval 'echo new >/mnt/recalled'

@@ -31,35 +31,38 @@ in_flight()
 	bounded "$1: $again transfers were in flight" "$again" "$2"
 }
 
-# begin_losses VERSION: mounts and keeps four transfers of 1 MiB in flight
+# begin_losses VERSION [OPTIONS]: mounts and keeps four transfers of 1 MiB in flight, or, with
+# LOAD_LARGE='', transfers of all sizes
 begin_losses()
 {
-	mount_nfs "${proto:-rdma2}" "$1" /mnt timeo=100 || { fail "mount"; return 1; }
-	LOAD_LARGE=1 "$load_sh" /mnt - 7000 4 >/tmp/load 2>&1 &
+	mount_nfs "${proto:-rdma2}" "$1" /mnt "timeo=100${2:+,$2}" || { fail "mount"; return 1; }
+	LOAD_LARGE=${LOAD_LARGE-1} "$load_sh" /mnt - 7000 4 >/tmp/load 2>&1 &
 	load=$!
 	at_work
 }
 
 # end_losses NAME [on_server]: ends the load and verifies the data; "on_server" is the
-# prefix of commands for the server's side
+# prefix of commands for the server's side. LOAD_LARGE is that of begin_losses.
 end_losses()
 {
 	kill "$load"
 	has_verified "$1: all data" "$load" /tmp/load
 	check "$1: umount" umount_all
 	check "$1: the server has the written data" \
-		${2:+"$2"} env LOAD_LARGE=1 "$load_sh" verify "$export_dir" 4
+		${2:+"$2"} env LOAD_LARGE="${LOAD_LARGE-1}" "$load_sh" verify "$export_dir" 4
 	${2:+"$2"} rm -rf "${export_dir:?}"/*
 }
 
-# transfers_go_on NUMBER: waits until NUMBER more transfers have completed
+# transfers_go_on NUMBER: waits until NUMBER more transfers have completed, or the load has ended
 transfers_go_on()
 {
 	local first again
 
 	read -r first again < <(transfers)
-	await has_transferred $((first + $1)) ||
-		complain "no transfer ends"
+	until has_transferred $((first + $1)); do
+		! have_ended "$load" || complain "the load has ended" || return
+		pause 0.1
+	done
 }
 
 has_transferred()

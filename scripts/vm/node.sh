@@ -53,6 +53,16 @@ run_node()
 	esac
 }
 
+# await_far COMMAND...: runs the command until it succeeds, or fails if the server's guest has
+# ended. A pair has the host's clock, so there is no count.
+await_far()
+{
+	until "$@"; do
+		[ ! -e "$share/server.ended" ] || complain "the other guest has ended" || return
+		pause 0.1
+	done
+}
+
 # delayed MILLISECONDS: delays all packets that this guest sends
 delayed()
 {
