@@ -550,7 +550,11 @@ captured()
 	dumpcap=$!
 	await [ -s "$file" ]
 	check "$label: session" session "$2"
-	sleep 0.5
+	# A datagram behind the session: as soon as the file has it, the file has the session.
+	echo "the end of $label" >"/dev/udp/$addr4/discard"
+	until grep -qa "the end of $label" "$file" || have_ended "$dumpcap"; do
+		pause 0.1
+	done
 	kill -INT "$dumpcap"
 	wait "$dumpcap"
 	cp "$file" /run/vm/
