@@ -63,6 +63,7 @@ def known_for_an_hour(t, manners, *numbers):
         if seconds:
             t.attend(seconds)
             t.does('work')
+        t.attend(0.2)           # for further connections
         t.look()
         found = asked(t)
         check(found == number, f'{found} probes, not {number}, after {seconds} s')
