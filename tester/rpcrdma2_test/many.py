@@ -16,7 +16,7 @@ from . import rpc, wire
 from .endpoint import Endpoint, Listener, Lost
 from .registry import Failure, check
 from .server import PRIVATE, Server
-from .waits import until
+from .waits import scaled, until
 from .wire import CONNPROP, Error, Rpc
 
 # Errors of accept when the client has given up
@@ -196,10 +196,10 @@ class Many(Server):
 
     def until(self, done, serves=True):
         """Waits, or serves, until a state of the client is reached."""
-        end = until(600) if serves else time.monotonic() + 60
+        end = until(600 if serves else 60)
         while not done():
             check(time.monotonic() < end, 'the client does not reach the state')
-            self.attend(0.05) if serves else time.sleep(0.05)
+            self.attend(0.05 / scaled(1)) if serves else time.sleep(0.05)
 
     def rises(self, counter, number, serves=True):
         """Waits until a counter of the client has risen by this number since the last look."""
