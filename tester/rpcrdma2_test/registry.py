@@ -10,6 +10,8 @@ import re
 ID = re.compile(r'[BCEPS]-?\d{2,3}')
 # Numbers of the requirements in the tables of section 1
 TABLES = {'C': 109, 'B': 20, 'P': 13, 'E': 29}
+# Kinds of expectations, see observe.py
+KINDS = {'acts', 'counts', 'ended', 'logged', 'looks', 'says'}
 
 
 class Failure(Exception):
@@ -52,6 +54,9 @@ def case(ids, plays='client', version=2, needs=(), kept=False, many=False, **exp
     """
     ids = tuple(ids.split())
     assert all(ID.fullmatch(i) for i in ids), ids
+    unknown = expected.keys() - (KINDS if plays == 'server' else ())
+    if unknown:
+        raise TypeError(f'a case as {plays} expects no {", ".join(sorted(unknown))}')
 
     def add(function):
         module = function.__module__.rpartition('.')[2]

@@ -319,6 +319,23 @@ def observed():
             yield f'{kind} {value}, without a look: {without}'
 
 
+def misspelt():
+    """A keyword of a case that no kind of expectation has is refused, and so is one of a client."""
+    for plays, keyword, why in (
+            ('server', 'counts', ''), ('server', 'count', 'a case as server expects no count'),
+            ('client', 'counts', 'a case as client expects no counts')):
+        got = ''
+        try:
+            registry.case('C-001', plays=plays, **{keyword: 'n == 1'})
+        except TypeError as reason:
+            got = str(reason)
+        if got != why:
+            yield f'{keyword} of a case as {plays}: {got!r}, not {why!r}'
+    methods = {name[4:] for name in vars(observe.Observer) if name.startswith('not_')}
+    if not registry.KINDS == methods == {k for k in observe.NAMES if ' ' not in k}:
+        yield f'kinds of expectations: {registry.KINDS}, {methods}, {[*observe.NAMES]}'
+
+
 class Answering(Client):
     """A client whose server supports some versions, and names a range of them"""
 
@@ -470,7 +487,8 @@ def main_module():
 
 def main():
     found = [*faults(), *fuzzing(), *texts(), *verdicts(), *lists(), *immediates(),
-             *reasons(), *restored(), *observed(), *ranges(), *wrong_words(), *crashes()]
+             *reasons(), *restored(), *observed(), *misspelt(), *ranges(), *wrong_words(),
+             *crashes()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')
