@@ -200,7 +200,7 @@ def why_not(case, target):
 def verdict(results, required):
     """Returns the exit status of a run."""
     passed = [r for r in results if r.status == report.PASSED]
-    proofs = [r.case for r in passed if not r.known]
+    proofs = [r.case for r in passed if not r.known and not r.observed]
     missing = [w for w in required if not registry.chosen(proofs, [w])]
     for word in missing:
         print(f'rpcrdma2-test: no case of {word} has passed, which is required',

@@ -199,4 +199,5 @@ class Observer:
                 except Exception as reason:     # without looks, or a fault of the tester
                     why = f'{len(self.looks)} looks: {type(reason).__name__}: {reason}'
                 status = report.FAILED if why else report.PASSED
-            yield report.Result(dataclasses.replace(self.case, name=name, ids=()), status, why)
+            yield report.Result(dataclasses.replace(self.case, name=name), status, why,
+                                observed=True)

@@ -18,6 +18,12 @@ class Result:
     lost: bool = False      # failed because of a lost connection
     known: bool = False     # failed, as --known expects
     unclean: bool = False   # failed after the case, with its settings or files
+    observed: bool = False  # an expectation of --observe, with the ids of its case
+
+    @property
+    def words(self):
+        """The name, behind the ids of a case"""
+        return ' '.join([*(() if self.observed else self.case.ids), self.case.name])
 
 
 def by_requirement(results):
@@ -72,7 +78,7 @@ class Tap:
     def add(self, result):
         self.count += 1
         line = (f'{"not " if result.status == FAILED else ""}ok {self.count} - '
-                f'{" ".join([*result.case.ids, result.case.name])}')
+                f'{result.words}')
         if result.status == NOT_APPLICABLE:
             line += f' # SKIP {one_line(result.why)}'
         print(line, flush=True)
@@ -93,7 +99,7 @@ class Lines:
         pass
 
     def add(self, result):
-        line = ' '.join([self.WORDS[result.status], *result.case.ids, result.case.name])
+        line = f'{self.WORDS[result.status]} {result.words}'
         if result.status == NOT_APPLICABLE:
             line += ': not applicable'
         if result.why and result.status == PASSED:      # the name is the same in each run

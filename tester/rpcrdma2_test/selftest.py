@@ -198,10 +198,12 @@ def verdicts():
     case = registry.Case('a.b', ('C-001',), '', None, 'client', 2, ())
     passed, other = (report.Result(case, s) for s in (report.PASSED, report.NOT_APPLICABLE))
     known = report.Result(case, report.PASSED, known=True)
+    beside = report.Result(case, report.PASSED, observed=True)
     for status, results, *required in (
             (0, [passed]), (3, [other]), (0, [known]), (1, [known], 'C-001'),
             (0, [passed, other], 'C-001', '2', 'a'),
-            (1, [other], 'C-001'), (1, [passed], '1'), (1, [other, passed], 'C-002'),
+            (1, [other], 'C-001'), (1, [known, beside], 'C-001'),
+            (1, [passed], '1'), (1, [other, passed], 'C-002'),
             (1, [passed, report.Result(case, report.FAILED)])):
         with contextlib.redirect_stderr(io.StringIO()):
             got = main_module().verdict(results, required)
@@ -241,6 +243,28 @@ def immediates():
             except (registry.NotApplicable, endpoint.Lost) as reason:
                 if not isinstance(reason, kind):
                     yield f'{refused} and {other}: {reason}'
+
+
+def by_id():
+    """A failed expectation fails the requirements of its case; guests see its name only."""
+    case = registry.Case('a.b', ('C-001',), '', None, 'server', 2, (),
+                         expected=(('logged', 1),))
+    with unittest.mock.patch.multiple(observe, log_has_room=lambda: True, log=lambda: ''):
+        passed = report.Result(case, report.PASSED)
+        beside, = observe.Observer(case, 'h', 7).results(passed)
+    verdict = report.by_requirement([passed, beside])['C-001'][0]
+    if verdict != report.FAILED:
+        yield f'a requirement with a failed expectation: {verdict}'
+    for form, result, line in (
+            (report.Lines, passed, 'ok C-001 a.b'), (report.Tap, passed, 'ok 1 - C-001 a.b'),
+            (report.Lines, beside, f'FAIL a.b: logged once: {beside.why}'),
+            (report.Tap, beside, f'not ok 1 - a.b: logged once\n# {beside.why}')):
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            one = form()
+            one.count = 0
+            one.add(result)
+        if output.getvalue() != f'{line}\n':
+            yield f'{form.__name__}: {output.getvalue()!r}, not {line!r}'
 
 
 def reasons():
@@ -486,7 +510,7 @@ def main_module():
 
 
 def main():
-    found = [*faults(), *fuzzing(), *texts(), *verdicts(), *lists(), *immediates(),
+    found = [*faults(), *fuzzing(), *texts(), *verdicts(), *lists(), *by_id(), *immediates(),
              *reasons(), *restored(), *observed(), *misspelt(), *ranges(), *wrong_words(),
              *crashes()]
     print('\n'.join(found), end='\n' if found else '')
