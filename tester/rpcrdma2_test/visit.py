@@ -288,7 +288,7 @@ def end(*_):
 def ready():
     """Fills the client's caches, so that it sends no other Call before the SYMLINKs."""
     for i in range(1, 13):
-        os.access(f'{DIR}/d{i}', os.W_OK)
+        must(os.access(f'{DIR}/d{i}', os.W_OK), f'd{i} is not writable')
 
 
 def link(number):
