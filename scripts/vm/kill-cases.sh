@@ -91,7 +91,7 @@ kill_peers()
 		cases=$("$VM_TOP/tester/rpcrdma2-test" --list $cases |
 			grep "^$cases" | grep -v _that_hang)
 	# shellcheck disable=SC2086 # words
-	observed=1 visits ${CASES:-$cases}
+	observed=1 visits ${CASES:-${cases:?}}
 }
 
 group_kill-peer()
