@@ -8,7 +8,7 @@ kind:
             look with counters
     ended   the reason for which a connection of the client ended, at the last look
     acts    the versions that the client settled for, and its decisions as answer>action, in the
-            words of the trace event with _ for a blank; "-" for none. After "fail" the command
+            words of the trace event with _ for a blank; "-" for none. After "fail" mount.nfs
             reports EPROTONOSUPPORT, and the log has the reason once.
     looks   for each look the same, and the number of log lines about version 1; * is any text
     logged  how often the log has the reason why an RPC has failed
@@ -176,7 +176,9 @@ class Observer:
             return f'not {value}: {got}'
         if not value.endswith('>fail'):
             return ''
-        return self.not_says('Protocol not supported', _) or self.not_logged(1, _)
+        if not re.search(r'^mount\.nfs.*: Protocol not supported', self.said, re.M):
+            return f'mount.nfs does not report EPROTONOSUPPORT: {self.said[-200:]!r}'
+        return self.not_logged(1, _)
 
     def not_looks(self, value, number):
         got = self.looks[number].decisions if number < len(self.looks) else 'nothing'

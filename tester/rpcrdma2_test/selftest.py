@@ -343,6 +343,29 @@ def observed():
             yield f'{kind} {value}, without a look: {without}'
 
 
+def refusals():
+    """After the action fail mount.nfs has to report the error, and the log the reason once."""
+    case = registry.Case('a.b', (), '', None, 'server', 2, (), expected=(('acts', '- a>fail'),))
+    trace = ' xprt2_negotiate: peer=h:7 answer=a action=fail\n'
+    mount = 'mount.nfs: Protocol not supported'
+    line = 'no common version with server h port 7: a\n'
+    for said, log, why in (
+            (mount, line, ''), (f'some text\n{mount} for h:/e on /mnt\n', line, ''),
+            ('', line, 'mount.nfs does not'), ('mount.nfs: a\n', line, 'mount.nfs does not'),
+            ('[Errno 93] Protocol not supported\n', line, 'mount.nfs does not'),
+            (f'mount.nfs: a\n{mount[11:]}', line, 'mount.nfs does not'),
+            (mount, '', 'the reason 0 times'), (mount, 2 * line, 'the reason 2 times'),
+            (mount, line.replace('7', '8'), 'the reason 0 times')):
+        with unittest.mock.patch.multiple(
+                observe, log_has_room=lambda: True, log=lambda log=log: log,
+                TRACE=types.SimpleNamespace(read_text=lambda: trace)):
+            observer = observe.Observer(case, 'h', 7)
+            observer.said = said
+            result, = observer.results(report.Result(case, report.PASSED))
+        if (result.status == report.FAILED) != bool(why) or why not in result.why:
+            yield f'a>fail with {said!r} and {log!r}: {result.why}, not {why!r}'
+
+
 def misspelt():
     """A keyword of a case that no kind of expectation has is refused, and so is one of a client."""
     for plays, keyword, why in (
@@ -511,8 +534,8 @@ def main_module():
 
 def main():
     found = [*faults(), *fuzzing(), *texts(), *verdicts(), *lists(), *by_id(), *immediates(),
-             *reasons(), *restored(), *observed(), *misspelt(), *ranges(), *wrong_words(),
-             *crashes()]
+             *reasons(), *restored(), *observed(), *refusals(), *misspelt(), *ranges(),
+             *wrong_words(), *crashes()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')
