@@ -19,9 +19,12 @@ import threading
 
 PORT, CASE = os.environ.get('PORT', '0'), os.environ.get('CASE', '')
 DIR = f'/mnt.{PORT}'
+SESSION_CASES = ('client_backward.a_call_before_a_session',
+                 'client_backward.a_call_as_a_session_begins')
 # By the beginning of the case's name, the first one that matches: further mount options
 OPTIONS = (
     ('client_replies.', 'nordirplus'), ('client_resends.', 'nordirplus'),
+    *((name, 'nordirplus') for name in SESSION_CASES),
     ('client_fallback.silence_and_an_impatient_rpc', 'timeo=40,retrans=5'),
     ('client_fallback.version_one_is_silent', 'timeo=40,retrans=5'),
     ('client_hours.rpc_longer_than_the_idle_timeout', 'timeo=6000'),
@@ -215,6 +218,7 @@ def soon(seconds, function, *arguments):
 # By the beginning of the case's name, the first one that matches
 WORK = (
     ('client_replies.', use_chunks), ('client_resends.', use_chunks),
+    *((name, use_chunks) for name in SESSION_CASES),
     ('client_refused.one_of_three', symlinks, 3, 0),
     ('client_refused.all_of_three', symlinks, 3, 0),
     ('client_refused.vers_for_one_each_time', symlinks, 2, 0),
