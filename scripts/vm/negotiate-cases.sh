@@ -17,7 +17,7 @@ peer_mount()
 {
 	mkdir -p "/mnt.$1"
 	timeout -s KILL 60 mount -t nfs -o "vers=3,proto=rdma2,nolock,port=$1" \
-		"$addr4:$export_dir" "/mnt.$1" 2>"/tmp/mount.$1"
+		"$addr4:$export_dir" "/mnt.$1"
 }
 
 port_of()
