@@ -313,6 +313,9 @@ def main():
         port = port_number(port)
     except ValueError as reason:
         parser.error(reason)
+    if options.observe and (options.plays != 'server' or options.faults or options.fuzz or
+                            options.replay or options.flawed is not None):
+        parser.error('--observe needs --server, without --faults and --fuzz')
     if why := lib.lacks():
         print(f'rpcrdma2-test: {why}', file=sys.stderr)
         return 2
@@ -329,6 +332,9 @@ def main():
         parser.error('--server needs --trigger')
     if options.plays == 'server' and not options.faults and port + len(cases) > 1 << 16:
         parser.error(f'{len(cases)} cases need as many ports from PORT on')
+    if options.observe and (why := observe.why_not()):
+        print(f'rpcrdma2-test: --observe: {why}', file=sys.stderr)
+        return 2
     target = Target(host, port, options.export, options.set, options.gss)
     trigger = Trigger(host, port, options.trigger, options.backend or host, options.set,
                       options.actions)

@@ -72,6 +72,19 @@ def log():
     return subprocess.run(['dmesg'], check=True, capture_output=True, text=True).stdout
 
 
+def why_not():
+    """Returns why the client cannot be observed."""
+    try:
+        VIEW.read_text()
+        counters()
+        log()
+    except subprocess.CalledProcessError as reason:
+        return reason.stderr.strip() or str(reason)
+    except OSError as reason:
+        return f'{reason.filename}: {reason.strerror}'
+    return ''
+
+
 def decisions(port):
     """Returns the versions that the client settled for with this port, and its decisions."""
     lines = '\n'.join(a for a in TRACE.read_text().splitlines() if f':{port} ' in a)

@@ -17,6 +17,7 @@ import random
 import re
 import signal
 import struct
+import subprocess
 import sys
 import tempfile
 import threading
@@ -438,9 +439,17 @@ def ranges():
 
 
 def wrong_words():
-    """Words that no case can use end the run with 2 and one error; so does a missing library."""
-    server = ['--server', '--trigger', 'false', '127.0.0.1']
-    for words, library, why in (
+    """
+    Words that no case can use end the run with 2 and one error; so does a missing library, and
+    a client that cannot be observed.
+    """
+    def refuses():
+        raise subprocess.CalledProcessError(1, 'dmesg', '', 'dmesg: not permitted\n')
+
+    server, alone = ['--server', '--trigger', 'false', '127.0.0.1'], 'needs --server, without'
+    watched = ['--observe', *server, '20049']
+    there = {'VIEW': pathlib.Path(os.devnull), 'counters': dict, 'log': str}
+    for words, library, why, *absent in (
             (['h', 'nfs'], None, 'not nfs'), (['h', '0'], None, 'not 0'),
             (['h', '65536'], None, 'not 65536'), (['h', '-1'], None, 'not -1'),
             (['--fuzz', '--export', '/x', 'h', '99999'], None, 'not 99999'),
@@ -450,9 +459,19 @@ def wrong_words():
             ([*server, '65535', 'client_codes'], None, 'ports from PORT on'),
             ([*server, '20049', 'client_codes'], '/none/lib.so', '/none/lib.so: '),
             (['h', '20049'], '/none/lib.so', '/none/lib.so: '),
-            (['h', '20049'], 'libc.so.6', 'libc.so.6: undefined symbol: ')):
+            (['h', '20049'], 'libc.so.6', 'libc.so.6: undefined symbol: '),
+            (['--observe', 'h', '20049'], None, alone),
+            (['--observe', '--client', 'h', '20049'], None, alone),
+            (['--faults', *watched], None, alone), (['--fuzz', *watched], None, alone),
+            (['--replay', '1', *watched], None, alone),
+            (['--flawed', '/none', *watched], None, alone),
+            (watched, None, '--observe: /none/view: No such', ('VIEW', pathlib.Path('/none/view'))),
+            (watched, None, '--observe: /none/counters: No such',
+             ('DEBUG', pathlib.Path('/none')), ('counters', observe.counters)),
+            (watched, None, '--observe: dmesg: not permitted', ('log', refuses))):
         own = {'RPCRDMA2_TEST_LIBRARY': library} if library else {}
         with (unittest.mock.patch.dict(os.environ, own),
+              unittest.mock.patch.multiple(observe, **there | dict(absent)),
               unittest.mock.patch.object(type(lib), 'loaded', None),
               unittest.mock.patch.object(sys, 'argv', ['rpcrdma2-test', *words]),
               contextlib.redirect_stderr(io.StringIO()) as error,
@@ -463,7 +482,7 @@ def wrong_words():
                 status = end.code
         last = error.getvalue().strip().rpartition('\n')[2]
         if status != 2 or why not in last or output.getvalue():
-            yield f'{" ".join(words)} with {library}: {status}, {last}{output.getvalue()}'
+            yield f'{" ".join(words)} with {library or absent}: {status}, {last}{output.getvalue()}'
 
 
 class Ends(visitor.Visitor):
