@@ -24,8 +24,8 @@ import threading
 import types
 import unittest.mock
 
-from . import (canary, client, endpoint, observe, registry, report, rpc, settings, visitor,
-               wire)
+from . import (canary, client, endpoint, observe, registry, report, rpc, settings, visit,
+               visitor, wire)
 from .client import Answer, Client, Target
 from .endpoint import PrivateData, failed, lib
 from .fuzz import minimise, mutate
@@ -367,6 +367,22 @@ def refusals():
             yield f'a>fail with {said!r} and {log!r}: {result.why}, not {why!r}'
 
 
+def actions():
+    """The command for --trigger does all that a case needs only without an action."""
+    for action, done, why in (('', True, None), ('moutn', False, 'no action moutn'),
+                              ('moutn 1', False, 'no action moutn')):
+        got = None
+        with (unittest.mock.patch.dict(os.environ, {'ACTION': action}),
+              unittest.mock.patch.object(visit, 'whole', return_value=True) as whole,
+              unittest.mock.patch.object(signal, 'signal')):
+            try:
+                visit.main('h', '/e')
+            except SystemExit as end:
+                got = end.code
+        if (whole.called, got) != (done, why):
+            yield f'the action {action!r}: {got}, {whole.called}'
+
+
 def misspelt():
     """A keyword of a case that no kind of expectation has is refused, and so is one of a client."""
     for plays, keyword, why in (
@@ -553,8 +569,8 @@ def main_module():
 
 def main():
     found = [*faults(), *fuzzing(), *texts(), *verdicts(), *lists(), *by_id(), *immediates(),
-             *reasons(), *restored(), *observed(), *refusals(), *misspelt(), *ranges(),
-             *wrong_words(), *crashes()]
+             *reasons(), *restored(), *observed(), *refusals(), *misspelt(), *actions(),
+             *ranges(), *wrong_words(), *crashes()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')

@@ -337,6 +337,8 @@ def main(address, export, *options):
         return work(export)
     if action == 'unmount':
         return leave()
+    if action:
+        sys.exit(f'no action {action}')
     return whole(address, export, *options)
 
 
