@@ -465,7 +465,7 @@ callback_group()
 # tester's implementation is independent and follows the drafts.
 group_callbacks-two()
 {
-	local v all_apply=1
+	local v
 
 	callback_group || return
 	tester_of_clients 20061 client_recalls.calls_for_nobody
@@ -612,7 +612,7 @@ group_intree()
 # server's counters
 converses()
 {
-	all_apply=1 counted tester "" --export "$export_dir" --set "$server_set" \
+	counted tester "" --export "$export_dir" --set "$server_set" \
 		"$addr4" "$port" "$3" || failed=1
 	expect "$1" "$2"
 }

@@ -80,7 +80,7 @@ caller_set='
 # service's RPCs
 calls_of_service()
 {
-	all_apply=1 counted tester "" --set "$called_set" "$addr4" "$echo_port" \
+	counted tester "" --set "$called_set" "$addr4" "$echo_port" \
 		"callback_sizes.$1" || failed=1
 	check "$1: RPCs of the service: ${*:2}" came "${@:2}"
 }
@@ -132,7 +132,7 @@ calls_in_vain()
 
 	echo none >"$at"
 	refuses "$at" some
-	all_apply=1 counted called_cases 23900 client_called.a_service_that_takes_no_calls ||
+	counted called_cases 23900 client_called.a_service_that_takes_no_calls ||
 		failed=1
 	expect "S20 backward=none: the service got no Call" \
 		"c_backward_calls == 0 && c_backward_refused == 1"
@@ -142,7 +142,7 @@ calls_in_vain()
 # The client closes a connection on which it has no free request for an error.
 no_answer_left()
 {
-	all_apply=1 counted called_cases 23950 client_called.no_request_for_an_error ||
+	counted called_cases 23950 client_called.no_request_for_an_error ||
 		failed=1
 	expect "S46 no free request for an error: the Reply is the reason" \
 		"c_ended_REPLY == 1"

@@ -170,7 +170,7 @@ chunks_that_hang()
 	local name="hanging RDMA Reads for a Call of the server" ret=0
 
 	echo 1 >/sys/kernel/tracing/events/rpcrdma2/rpcrdma2_lost/enable
-	all_apply=1 tester "" --server --trigger \
+	tester "" --server --trigger \
 		"printf 'connect $addr4 %s 1\\n' \$PORT >$echo_folder/control" \
 		"$addr4" 23000 client_backward.reads_that_hang || ret=1
 	check "S46 $name: the connection ends" \

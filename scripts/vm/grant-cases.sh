@@ -297,7 +297,7 @@ group_grants()
 	nfs_up rdma2 || { fail "server"; return; }
 	idle_connections
 	busy_connection
-	all_apply=1 tester "" --set "$server_set" "$addr4" "$port" \
+	tester "" --set "$server_set" "$addr4" "$port" \
 		credits.grants_while_memory_is_short \
 		credits.shares_while_memory_is_short || failed=1
 	small_memory

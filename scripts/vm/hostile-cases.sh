@@ -15,7 +15,7 @@ hostile_server()
 	local options=$1
 
 	shift
-	all_apply=1 tester "" --server --actions --observe --trigger "$(trigger "$options")" \
+	tester "" --server --actions --observe --trigger "$(trigger "$options")" \
 		"$addr4" $((next_port += 100)) "$@" || failed=1
 	rm -rf "${export_dir:?}"/*
 }
@@ -86,10 +86,10 @@ client_unmapped()
 
 	rpc.nfsd 4
 	for one in reads_that_can_not_begin reads_that_keep_one_thread; do
-		all_apply=1 tester "" --set "$set" "$addr4" "$port" "held.$one" ||
+		tester "" --set "$set" "$addr4" "$port" "held.$one" ||
 			failed=1
 	done
-	all_apply=1 counted tester "" --set "$set" "$addr4" "$port" \
+	counted tester "" --set "$set" "$addr4" "$port" \
 		held.reads_that_begin_late || failed=1
 	expect "$name, 20 times: mapping is retried" \
 		"s_shortages == 20 && s_read_chunks == 7 && s_errors_system == 0"

@@ -473,7 +473,7 @@ group_kerberos-calls()
 	modprobe -qa ib_uverbs rdma_ucm
 	check "kinit by the machine's keytab" kinit -k "host/$realm_client"
 	# shellcheck disable=SC2086 # words
-	all_apply=1 tester "" --export "$export_dir" --gss "nfs@$realm_server" \
+	tester "" --export "$export_dir" --gss "nfs@$realm_server" \
 		"$addr4" "$port" ${CASES:-gss} || failed=1
 }
 
@@ -663,7 +663,7 @@ step_krb5-run()
 gss_overheard()
 {
 	can_fail /sys/kernel/debug/fail_page_alloc X8 || return
-	all_apply=1 counted tester "" --server --actions --trigger \
+	counted tester "" --server --actions --trigger \
 		"exec $VM_TOP/scripts/vm/nfs-cases.sh krb5-run rdma2" \
 		"$addr4" 20500 client_overheard || failed=1
 	expect "X8 no RPC ended because of a Reply, or because its Call cannot be sent" \

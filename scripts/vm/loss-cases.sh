@@ -107,7 +107,7 @@ disconnected()
 
 	before=$(counters)
 	read -r n was < <(transfers)
-	taken=$(disconnects "$1" "$2" $((20 * $2)))
+	taken=$(disconnects "$1" "$2")
 	transfers_go_on 8 || fail "$name: after the last loss"
 	same "$name: the fault was injected" "$taken" "$2"
 	risen "$before"

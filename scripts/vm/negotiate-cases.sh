@@ -137,7 +137,7 @@ trigger()
 visits()
 {
 	rm -f /tmp/visits
-	ADDRESS=$addr4 all_apply=1 tester "" --server --actions ${observed:+--observe} \
+	ADDRESS=$addr4 tester "" --server --actions ${observed:+--observe} \
 		--set "$client_set" \
 		--trigger "echo \$CASE \$PORT >>/tmp/visits; $(trigger vers=3)" \
 		"$addr4" 21000 "$@" || failed=1
