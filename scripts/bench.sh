@@ -341,8 +341,8 @@ if [[ $form == memory || $form == trips || $form == link ]]; then
 	{ heading && "$form"; } >"$out/report.txt" || die "no $form measured"
 	cat "$out/report.txt"
 	[ "$form" != memory ] || "$here/plot.py" "$out" || die "no plots"
-	[ "$form" != trips ] || "$tables" one_trip "$out/trips.csv" || exit
 	say "$((SECONDS - started)) s; the report is in $out"
+	[ "$form" != trips ] || "$tables" one_trip "$out/trips.csv"
 	exit
 fi
 plan >"$run/plan"

@@ -88,7 +88,7 @@ calls_of_service()
 # A Call that is too long and may have no chunk fails, but not immediately.
 calls_of_any_size()
 {
-	local name
+	local before name
 
 	check "a service that sends Calls" echo_do "serve $echo_port" || return
 	for name in a_large_call_and_inline \
@@ -111,6 +111,7 @@ calls_of_any_size()
 	calls_of_service a_large_reply_of_another_xid backward=2 wrong=0 failed=1 error=-5
 	expect "a_large_reply_of_another_xid: Reply chunks" \
 		"s_backward_reply_chunks == 3"
+	before=$(counters)
 	calls_of_service handle_of_another_call backward=0 wrong=0
 	ended_for "handle_of_another_call" "$server_view" "foreign handle invalidated"
 	calls_of_service handle_in_a_resprop backward=0 wrong=0

@@ -149,8 +149,12 @@ invalidation.one_of_several_handles
 # Succeeds if the server invalidates none of the handles that Calls nominate.
 sends_are_plain()
 {
-	inapplicable=$nominated tester "" --export "$export_dir" "$addr4" "$port" $nominated
-	[ $? -eq 3 ]
+	local out status
+
+	out=$(inapplicable=$nominated tester "" --export "$export_dir" "$addr4" "$port" $nominated)
+	status=$?
+	[ "$status $(grep -c 'does not use Send With Invalidate' <<<"$out")" = "3 5" ] ||
+		complain "status $status: $out"
 }
 
 # A server whose device cannot invalidate uses plain Sends, even if a Call nominates a

@@ -191,14 +191,14 @@ while_crowded()
 
 crowd_ends_service()
 {
-	local begin took n
+	local before begin took n
 
 	kill -USR1 "$crowd"
 	sleep 1
 	n=$(grep -c ' state=up ' "$server_view")
 	[ "$n" -ge $((crowd_size / 2)) ] ||
 		fail "nfsd stops: only $n connections are up"
-	begin=$SECONDS
+	begin=$SECONDS before=$(counters)
 	rpc.nfsd 0
 	took=$((SECONDS - begin))
 	bounded "nfsd stops with $n connections (in $took s)" "$took" 0 $((30 * patience - 1))
@@ -451,6 +451,9 @@ half_up()
 # the peers' kernel has requested more time.
 half_down()
 {
+	local before
+
+	before=$(counters)
 	happens_in 40 has_connections 2 &&
 		ok "S46 a connection that is not confirmed ends" ||
 		fail "connections that are not confirmed: $(cat $transfers)"

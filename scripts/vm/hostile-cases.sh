@@ -54,8 +54,9 @@ client_immediate()
 # A message that is longer than a Receive makes the Receive fail.
 client_too_long()
 {
-	local name="S46 a message longer than a Receive"
+	local name="S46 a message longer than a Receive" before
 
+	before=$(counters)
 	tester "" "$addr4" "$port" lost.a_message_that_is_too_long || failed=1
 	ended_for "$name" "$server_view" "Receive failed"
 }
@@ -64,9 +65,10 @@ client_too_long()
 # stays unanswered and its case fails; the output is discarded.
 client_no_answer()
 {
-	local name="S46 no Reply and no error can be sent"
+	local name="S46 no Reply and no error can be sent" before
 
 	can_fail "$faults/fail_send_max" "$name" || return
+	before=$(counters)
 	counted with_fault fail_send_max -1 tester "" "$addr4" "$port" versions >/dev/null
 	expect "$name: the connection ends" "s_ended_REPLY == 1 && s_accepts == 1"
 	ended_for "$name" "$server_view" "cannot reply"

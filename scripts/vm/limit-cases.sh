@@ -51,13 +51,13 @@ contexts_are()
 # The peer's device refuses an RDMA Read.
 client_reads()
 {
-	local before
+	local before closed
 
-	before=$(closes 'RDMA Read failed')
+	before=$(counters) closed=$(closes 'RDMA Read failed')
 	tester "" --export "$export_dir" "$addr4" "$port" \
 		lost.an_rdma_read_is_refused || failed=1
 	check "S46 the failed RDMA Read is the reason" \
-		[ "$(closes 'RDMA Read failed')" -eq $((before + 2)) ]
+		[ "$(closes 'RDMA Read failed')" -eq $((closed + 2)) ]
 	ended_for "S46" "$server_view" "RDMA Read failed"
 }
 

@@ -127,15 +127,15 @@ lose_link()
 {
 	local counter was
 
-	client_counter disconnects
+	client_counter disconnects || return
 	was=$counter
 	on_server "tc qdisc replace dev \$netdev root netem loss 100%" &&
 		tc qdisc replace dev "$netdev" root netem loss 100% || return
-	until is_past disconnects "$was"; do
+	until is_past disconnects "$was" || have_ended "$load"; do
 		pause 0.1
 	done
 	tc qdisc del dev "$netdev" root &&
-		on_server "tc qdisc del dev \$netdev root"
+		on_server "tc qdisc del dev \$netdev root" && is_past disconnects "$was"
 }
 
 # Restarts the server of an NFSv3 mount, which has no state to reclaim.

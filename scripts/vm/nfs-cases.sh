@@ -189,10 +189,13 @@ group_nconnect()
 # more.
 siw_regions()
 {
+	local before
+
 	modprobe -qa ib_uverbs rdma_ucm
 	counted tester "" "$addr4" "$port" chunks.many_read_segments_at_once || failed=1
 	expect "S46 siw: Calls wait for memory regions, and then have them" \
 		"s_mr_waits > 0 && s_errors_system == 0"
+	before=$(counters)
 	# On siw the failure of the queue pair is the first event that the server receives.
 	tester "" "$addr4" "$port" lost.a_message_that_is_too_long || failed=1
 	ended_for "S46 siw: a message longer than a Receive" "$server_view" \

@@ -141,6 +141,8 @@ ended_for()
 
 	[ "$proto" = rdma2 ] || return 0
 	if [[ $2 == /proc/* ]]; then
+		grep -q '^[cs]_ended_' <<<"${before:-}" ||
+			{ fail "$1: no counters from before"; return; }
 		known=$(ends_of "$2" "$3" <<<"${before:-}")
 		[ "$known" -ge "${ends_known[$2 $3]:-0}" ] || known=${ends_known[$2 $3]}
 		found=(await ended_anew "$2" "$3" "$known")
