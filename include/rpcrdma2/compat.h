@@ -202,7 +202,8 @@ static inline void xprt_add_backlog_noncongested(struct rpc_xprt *xprt,
 /*
  * The kernel does not queue work that is pending, and a caller that would queue
  * it does not wait for work that is marked as being cancelled. So disabled work
- * keeps both flags permanently.
+ * keeps both flags permanently. Work queued after the cancellation may have
+ * begun before the flags were set; flush_work() waits for that.
  */
 #ifndef RPCRDMA2_HAS_WORK_DISABLE
 static inline bool disable_work_sync(struct work_struct *work)
@@ -212,6 +213,7 @@ static inline bool disable_work_sync(struct work_struct *work)
 	while (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
 		was |= cancel_work_sync(work);
 	set_bit(__WORK_OFFQ_CANCELING, work_data_bits(work));
+	was |= flush_work(work);
 	return was;
 }
 
@@ -223,6 +225,7 @@ static inline bool disable_delayed_work_sync(struct delayed_work *dwork)
 				work_data_bits(&dwork->work)))
 		was |= cancel_delayed_work_sync(dwork);
 	set_bit(__WORK_OFFQ_CANCELING, work_data_bits(&dwork->work));
+	was |= flush_work(&dwork->work);
 	return was;
 }
 #endif
