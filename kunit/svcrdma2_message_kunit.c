@@ -136,10 +136,13 @@ static void s46_counted_call_not_deferred(struct kunit *test)
 	arg->head[0].iov_len = 44;
 	if (ARRAY_SIZE(rv->rv_pages) > 1) {
 		rv->rv_pages[1] = next;
+		rv->rv_len = 44;
 		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), 44);
 		KUNIT_EXPECT_PTR_EQ(test, arg->pages[0], next);
 		KUNIT_EXPECT_MEMEQ(test, page_address(page), rpc, 40);
 		KUNIT_EXPECT_MEMEQ(test, page_address(next), rpc + 40, 4);
+		/* The device gets the bytes of both pages that the CPU has written to. */
+		KUNIT_EXPECT_EQ(test, rv->rv_len, PAGE_SIZE + 4);
 	}
 	__free_page(next);
 	__free_page(page);

@@ -575,8 +575,11 @@ static void svc2_msg_move_word(const struct svc2_msg *msg, struct xdr_buf *arg)
 	u32 len = round_down(head->iov_len - 1, XDR_UNIT);
 
 	arg->pages = msg->sm_recv->rv_pages;
-	if (head->iov_base == page_address(arg->pages[0]))
+	if (head->iov_base == page_address(arg->pages[0])) {
 		arg->pages++;
+		/* the device gets that page and this word before it writes */
+		msg->sm_recv->rv_len = PAGE_SIZE + XDR_UNIT;
+	}
 	arg->page_len = head->iov_len - len;
 	memcpy(page_address(arg->pages[0]), head->iov_base + len,
 	       arg->page_len);
