@@ -60,6 +60,7 @@ const char *xprt2_netid(bool v6) { return "rdma2"; }
  * @xp: the transport
  * @ep: its endpoint, with ENTRIES Send Queue entries, KEPT of them reserved
  * @id: identifier of the connection
+ * @pd: its protection domain
  * @reqs: requests in use
  * @task: task that waits for one
  */
@@ -67,6 +68,7 @@ static struct fixture {
 	struct xprt2_xprt	*xp;
 	struct xprt2_ep		ep;
 	struct rdma_cm_id	id;
+	struct ib_pd		pd;
 	struct xprt2_req	*reqs[REQUESTS];
 	struct rpc_task		task;
 } *fixture;
@@ -101,6 +103,7 @@ static int room_init(struct kunit *test)
 	rpcrdma2_conn_init(&f->ep.ep_conn, &ops);
 	rpcrdma2_regions_init(&f->ep.ep_conn);
 	f->ep.ep_conn.co_id = &f->id;
+	f->ep.ep_conn.co_pd = &f->pd;
 	rpcrdma2_sq_open(&f->ep.ep_conn, ENTRIES, KEPT, ENTRIES, 0);
 	f->task.tk_runstate = BIT(RPC_TASK_ACTIVE);
 	/* the task that sends */
@@ -204,21 +207,19 @@ static void some_entries_before_wait(struct kunit *test)
 /* The size of a payload for which a Call has a Write chunk */
 #define PAYLOAD		(16 * PAGE_SIZE)
 
-/* A Call with a chunk finds no region. The region that it needs comes back at @at. */
-static void call_without_region(struct kunit *test, enum place at, void (*act)(void))
+/* A Call with these sizes of its head, of the payload in its pages, and of the Reply's payload */
+static struct xprt2_req *encoded_call(struct kunit *test, struct rpc_cred *cred, u32 head,
+				      u32 payload, u32 reply)
 {
-	struct rpc_auth auth = { .au_flavor = RPC_AUTH_UNIX };
-	struct rpc_cred cred = { .cr_auth = &auth };
 	struct fixture *f = fixture;
 	struct xprt2_req *req = get_request(test);
 	struct rpc_rqst *rqst = &req->rq2_slot;
-	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
 	struct page **pages = kunit_kzalloc(test, (PAYLOAD >> PAGE_SHIFT) * sizeof(*pages),
 					    GFP_KERNEL);
 
-	KUNIT_ASSERT_NOT_NULL(test, device);
+	f->id.device = kunit_kzalloc(test, sizeof(*f->id.device), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, f->id.device);
 	KUNIT_ASSERT_NOT_NULL(test, pages);
-	f->id.device = device;
 	f->ep.ep_vers = RPCRDMA2_VERS_TWO;
 	f->ep.ep_grant = 1;
 	f->ep.ep_limits = (struct rpcrdma2_call_limits)RPCRDMA2_NO_LIMITS;
@@ -226,18 +227,31 @@ static void call_without_region(struct kunit *test, enum place at, void (*act)(v
 	f->ep.ep_call_threshold = RPCRDMA2_INLINE_DEFAULT;
 	f->ep.ep_reply_threshold = RPCRDMA2_INLINE_DEFAULT;
 	f->ep.ep_conn.co_regions.rg_depth = XPRT2_REGION_PAGES;
-	rqst->rq_cred = &cred;
-	rqst->rq_callsize = 100;
+	rqst->rq_cred = cred;
+	rqst->rq_callsize = 2 * head;
 	rqst->rq_rcvsize = 100;
 	KUNIT_ASSERT_EQ(test, xprt2_req_buffers(req, GFP_KERNEL), 0);
-	xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, 100);
-	rqst->rq_snd_buf.head[0].iov_len = 100;
-	rqst->rq_snd_buf.len = 100;
+	xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, rqst->rq_callsize);
+	rqst->rq_snd_buf.head[0].iov_len = head;
+	rqst->rq_snd_buf.pages = pages;
+	rqst->rq_snd_buf.page_len = payload;
+	rqst->rq_snd_buf.len = head + payload;
 	xdr_buf_init(&rqst->rq_rcv_buf, rqst->rq_rbuffer, 100);
 	rqst->rq_rcv_buf.pages = pages;
-	rqst->rq_rcv_buf.page_len = PAYLOAD;
-	rqst->rq_rcv_buf.buflen += PAYLOAD;
-	rqst->rq_rcv_buf.flags |= XDRBUF_READ;
+	rqst->rq_rcv_buf.page_len = reply;
+	rqst->rq_rcv_buf.buflen += reply;
+	rqst->rq_rcv_buf.flags |= reply ? XDRBUF_READ : 0;
+	return req;
+}
+
+/* A Call with a chunk finds no region. The region that it needs comes back at @at. */
+static void call_without_region(struct kunit *test, enum place at, void (*act)(void))
+{
+	struct rpc_auth auth = { .au_flavor = RPC_AUTH_UNIX };
+	struct rpc_cred cred = { .cr_auth = &auth };
+	struct xprt2_req *req = encoded_call(test, &cred, 100, 0, PAYLOAD);
+	struct fixture *f = fixture;
+
 	open_window(at, act);
 	KUNIT_EXPECT_EQ(test, xprt2_marshal_call(&f->ep, req), -EAGAIN);
 	expect_passed(test);
@@ -245,6 +259,66 @@ static void call_without_region(struct kunit *test, enum place at, void (*act)(v
 	cancel_delayed_work_sync(&f->ep.ep_conn.co_regions.rg_refill);
 	xprt2_req_put(req);
 	xprt2_reqs_detach(f->xp);
+}
+
+/* Copies the message of a prepared Send. The DMA addresses are kernel addresses. */
+static void *message_of(struct kunit *test, const struct xprt2_req *req, u32 len)
+{
+	char *copy = kunit_kzalloc(test, len, GFP_KERNEL);
+	unsigned int i;
+	u32 at = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	for (i = 0; i < req->rq2_wr.num_sge; i++) {
+		KUNIT_ASSERT_LE(test, at + req->rq2_sge[i].length, len);
+		memcpy(copy + at, (void *)(uintptr_t)req->rq2_sge[i].addr,
+		       req->rq2_sge[i].length);
+		at += req->rq2_sge[i].length;
+	}
+	KUNIT_EXPECT_EQ(test, at, len);
+	return copy;
+}
+
+/*
+ * X2: the RPC layer encodes a Call again while a device may still read its first Send, after a
+ * timeout, or when a connection is closed. The same words are written in the same places, and the
+ * message does not change: neither its payload nor the tail that the RPC layer puts behind the
+ * head.
+ */
+static void x2_encoded_again(struct kunit *test)
+{
+	struct rpc_auth auth = { .au_flavor = RPC_AUTH_UNIX };
+	struct rpc_cred cred = { .cr_auth = &auth };
+	struct xprt2_req *req = encoded_call(test, &cred, 100, 512, 0);
+	struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf, encoded;
+	u32 hdrlen = RPCRDMA2_HDR_MIN, len = hdrlen + 100 + 512 + 8;
+	char *first, *again, *end;
+
+	buf->pages[0] = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
+	KUNIT_ASSERT_NOT_NULL(test, buf->pages[0]);
+	memset(page_address(buf->pages[0]), 'P', 512);
+	end = memset(buf->head[0].iov_base, 'H', 100) + 100;
+	buf->tail[0].iov_base = memset(end, 'T', 8);
+	buf->tail[0].iov_len = 8;
+	buf->len += 8;
+	encoded = *buf;
+	KUNIT_ASSERT_EQ(test, xprt2_marshal_call(&fixture->ep, req), 0);
+	first = message_of(test, req, len);
+	KUNIT_EXPECT_EQ(test, first[hdrlen + 99], 'H');
+	KUNIT_EXPECT_EQ(test, first[hdrlen + 100], 'P');
+	KUNIT_EXPECT_EQ(test, first[hdrlen + 611], 'P');
+	KUNIT_EXPECT_EQ(test, first[hdrlen + 612], 'T');
+
+	*buf = encoded;
+	memset(end, 'T', 8);
+	again = message_of(test, req, len);
+	KUNIT_EXPECT_MEMEQ(test, again, first, len);
+	KUNIT_EXPECT_EQ(test, xprt2_marshal_call(&fixture->ep, req), 0);
+	KUNIT_EXPECT_MEMEQ(test, message_of(test, req, len), first, len);
+
+	__free_page(buf->pages[0]);
+	xprt2_req_put(req);
+	xprt2_reqs_detach(fixture->xp);
 }
 
 /* A region of another RPC comes back: see rpcrdma2_regions_kunit.c for all of it. */
@@ -363,6 +437,7 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(entries_before_second_look),
 	KUNIT_CASE(some_entries_before_wait),
 	KUNIT_CASE(region_before_wait),
+	KUNIT_CASE(x2_encoded_again),
 	KUNIT_CASE(request_after_wait),
 	KUNIT_CASE(request_before_wait),
 	KUNIT_CASE(request_before_second_look),

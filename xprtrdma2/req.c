@@ -417,6 +417,7 @@ struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp
 	rqst->rq_xprt = &xp->xp_xprt;
 	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
 	rqst->rq_buffer = req->rq2_sendbuf + XPRT2_HEADROOM;
+	rqst->rq_callsize = PAGE_SIZE;	/* a copied payload is behind it */
 	xdr_buf_init(&rqst->rq_snd_buf, rqst->rq_buffer, PAGE_SIZE);
 	return req;
 }

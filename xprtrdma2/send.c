@@ -90,35 +90,23 @@ static void xprt2_send_pages_done(struct rpcrdma2_conn *co,
 }
 
 /*
- * Copy the payload, and the tail behind it, to the end of the head, where the
- * tail usually lies already. A second pass is harmless.
+ * Where a small payload is copied to, with the tail behind it. The RPC layer
+ * may encode a Call again while the device still reads its last Send, after a
+ * timeout or when the connection is being closed, and writes up to rq_callsize
+ * then (X2).
  */
-static void xprt2_send_pull_up(struct xprt2_xprt *xp, struct xdr_buf *buf)
+static void *xprt2_send_copy(const struct xprt2_req *req)
 {
-	void *to = buf->head[0].iov_base + buf->head[0].iov_len;
-
-	if (buf->tail[0].iov_len) {
-		memmove(to + buf->page_len, buf->tail[0].iov_base,
-			buf->tail[0].iov_len);
-		buf->tail[0].iov_base = to + buf->page_len;
-	}
-	if (buf->page_len) {
-		read_bytes_from_xdr_buf(buf, buf->head[0].iov_len, to,
-					buf->page_len);
-		xprt2_count_add(pullup_bytes, buf->page_len);
-		xp->xp_stats.st_pullup_bytes += buf->page_len;
-	}
+	return req->rq2_sendbuf + XPRT2_HEADROOM + req->rq2_slot.rq_callsize;
 }
 
-/* A copied payload makes the Send one gather entry. */
+/* A copied payload makes the Send two gather entries. */
 static bool xprt2_send_pulls_up(const struct xprt2_req *req,
 				const struct xdr_buf *buf)
 {
-	const void *head = buf->head[0].iov_base;
-
-	return head >= req->rq2_sendbuf &&
-	       head + buf->len <= req->rq2_sendbuf + req->rq2_sendsize &&
-	       (!buf->page_len || req->rq2_small);
+	return req->rq2_small && buf->page_len &&
+	       xprt2_send_copy(req) + buf->page_len + buf->tail[0].iov_len <=
+	       req->rq2_sendbuf + req->rq2_sendsize;
 }
 
 /*
@@ -143,7 +131,8 @@ static bool xprt2_can_gather(const struct xprt2_ep *ep, struct xprt2_req *req)
 	if (req->rq2_small &&
 	    rpcrdma2_hdr_min(ep->ep_vers) + buf->len <=
 	    READ_ONCE(ep->ep_call_threshold))
-		req->rq2_pullup_size = XPRT2_HEADROOM + buf->len;
+		req->rq2_pullup_size = xprt2_send_copy(req) - req->rq2_sendbuf +
+				       behind.ra_len;
 	rpcrdma2_walk_begin(&wk, buf, &behind, 1);
 	return 1 + rpcrdma2_walk_count(wk) <= ep->ep_max_sge;
 }
@@ -183,7 +172,31 @@ out_wait:
 	return -ENOBUFS;
 }
 
-/* The tail nearly always lies in the Send buffer, which is mapped already. */
+/* A part of the Send buffer, which is mapped already */
+static void xprt2_send_gather_own(const struct xprt2_ep *ep,
+				  struct xprt2_req *req, const void *part,
+				  u32 len)
+{
+	u64 dma = req->rq2_dma + (part - req->rq2_sendbuf);
+
+	ib_dma_sync_single_for_device(ep->ep_conn.co_id->device, dma, len,
+				      DMA_TO_DEVICE);
+	xprt2_send_gather_sge(ep, req, dma, len);
+}
+
+static void xprt2_send_pull_up(const struct xprt2_ep *ep,
+			       struct xprt2_req *req, const struct xdr_buf *buf,
+			       u32 len)
+{
+	void *copy = xprt2_send_copy(req);
+
+	read_bytes_from_xdr_buf(buf, buf->head[0].iov_len, copy, len);
+	xprt2_send_gather_own(ep, req, copy, len);
+	xprt2_count_add(pullup_bytes, buf->page_len);
+	ep->ep_xp->xp_stats.st_pullup_bytes += buf->page_len;
+}
+
+/* The tail nearly always lies in the Send buffer. */
 static int xprt2_send_gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
 				  const struct xdr_buf *buf,
 				  struct rpcrdma2_range rest)
@@ -192,7 +205,6 @@ static int xprt2_send_gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
 	const void *tail = buf->tail[0].iov_base + buf->tail[0].iov_len - len;
 	bool mapped = len && tail >= req->rq2_sendbuf &&
 		      tail < req->rq2_sendbuf + req->rq2_sendsize;
-	u64 dma = req->rq2_dma + (tail - req->rq2_sendbuf);
 	struct rpcrdma2_piece pc;
 	struct rpcrdma2_walk wk;
 	int ret = 0;
@@ -206,9 +218,7 @@ static int xprt2_send_gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
 		return ret;
 	if (req->rq2_wr.num_sge == ep->ep_max_sge)
 		return -EIO;
-	ib_dma_sync_single_for_device(ep->ep_conn.co_id->device, dma, len,
-				      DMA_TO_DEVICE);
-	xprt2_send_gather_sge(ep, req, dma, len);
+	xprt2_send_gather_own(ep, req, tail, len);
 	return 0;
 }
 
@@ -219,8 +229,9 @@ static int xprt2_send_gather_rest(struct xprt2_ep *ep, struct xprt2_req *req,
  * @hdrlen: length of that header
  * @plan: selects the parts that go inline
  *
- * Header, head, small payload and tail are one entry. A larger payload is sent
- * from its pages, which are mapped until the Send completes: it is signaled.
+ * Header and head are one entry, a small payload and the tail another. A larger
+ * payload is sent from its pages, which are mapped until the Send completes: it
+ * is signaled.
  *
  * Context: send path, receive CQ.
  * Return: 0; -ENOBUFS when pages cannot be mapped now; or -EIO when the gather
@@ -254,8 +265,7 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		rest.ra_len -= buf->page_len + rpcrdma2_pad_len(buf);
 		ret = xprt2_send_gather_rest(ep, req, buf, rest);
 	} else if (xprt2_send_pulls_up(req, buf)) {
-		xprt2_send_pull_up(ep->ep_xp, buf);
-		sge->length += behind;
+		xprt2_send_pull_up(ep, req, buf, behind);
 	} else {
 		ret = xprt2_send_gather_rest(ep, req, buf, rest);
 	}
