@@ -47,7 +47,7 @@ struct chain {
  * @why: reason that the last call passed
  * @ports: data of the device's ports
  * @state: state that the queue pair was put into, or 0
- * @nofs: drivers could not reclaim memory through file systems then
+ * @reclaim: flags of the task then, by which drivers allocate memory
  * @flushes: chain that the device flushes in the error state, or NULL
  * @extra: po_extra of the chains to post
  * @c: chains of the test cases
@@ -66,7 +66,7 @@ struct queue {
 	enum rpcrdma2_loss	why;
 	struct ib_port_data	ports[1];
 	enum ib_qp_state	state;
-	bool			nofs;
+	unsigned int		reclaim;
 	struct chain		*flushes;
 	unsigned int		extra;
 	struct chain		c[6];
@@ -101,7 +101,7 @@ static int fake_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR };
 
 	q->state = attr->qp_state;
-	q->nofs = current->flags & PF_MEMALLOC_NOFS;
+	q->reclaim = current->flags & (PF_MEMALLOC | PF_MEMALLOC_NOFS);
 	if (q->flushes) {
 		wc.wr_cqe = &q->flushes->post.po_cqe;
 		wc.wr_cqe->done(&q->cq, &wc);
@@ -622,13 +622,27 @@ static void overdue_is_flushed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->done, 0);
 	pass(q, HZ);
 	KUNIT_EXPECT_EQ(test, q->state, IB_QPS_ERR);
-	KUNIT_EXPECT_TRUE(test, q->nofs);
+	KUNIT_EXPECT_EQ(test, q->reclaim, PF_MEMALLOC_NOFS);
 	KUNIT_EXPECT_EQ(test, c->done, 1);
 	KUNIT_EXPECT_FALSE(test, c->ok);
 	KUNIT_EXPECT_EQ(test, q->losses, 1);
 	KUNIT_EXPECT_EQ(test, q->why, RPCRDMA2_LOSS_SEND);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_conn_why(&q->co), RPCRDMA2_LOSS_SEND);
 	KUNIT_EXPECT_EQ(test, entries(q), ENTRIES);
+}
+
+/* With a swap file the driver may use memory reserves for that. */
+static void overdue_is_flushed_for_swap(struct kunit *test)
+{
+	struct queue *q = open_queue(test, TIMEOUT);
+
+	q->co.co_swaps = true;
+	KUNIT_ASSERT_EQ(test, post_send(q, q->c, true), 0);
+	q->flushes = q->c;
+	pass(q, TIMEOUT);
+	KUNIT_EXPECT_EQ(test, q->state, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, q->reclaim, PF_MEMALLOC | PF_MEMALLOC_NOFS);
+	KUNIT_EXPECT_EQ(test, q->c->done, 1);
 }
 
 struct begin_chain {
@@ -776,6 +790,7 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(overdue_despite_progress),
 	KUNIT_CASE(overdue_behind_the_oldest),
 	KUNIT_CASE(overdue_is_flushed),
+	KUNIT_CASE(overdue_is_flushed_for_swap),
 	{}
 };
 

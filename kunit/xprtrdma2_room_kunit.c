@@ -413,8 +413,10 @@ static void regions_stay_for_swap(struct kunit *test)
 	fixture->xp->xp_ep = &fixture->ep;
 	KUNIT_EXPECT_EQ(test, xprt2_ops.enable_swap(xprt), 0);
 	KUNIT_EXPECT_EQ(test, rg->rg_keep, rg->rg_num);
+	KUNIT_EXPECT_TRUE(test, fixture->ep.ep_conn.co_swaps);
 	rg->rg_num = 1;
 	xprt2_ops.disable_swap(xprt);
+	KUNIT_EXPECT_FALSE(test, fixture->ep.ep_conn.co_swaps);
 	KUNIT_EXPECT_EQ(test, rg->rg_keep, 1);
 	fixture->xp->xp_ep = NULL;
 }

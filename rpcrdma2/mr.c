@@ -176,10 +176,10 @@ static void rpcrdma2_regions_trim_work(struct work_struct *work)
 	struct rpcrdma2_conn *co = container_of(to_delayed_work(work),
 						struct rpcrdma2_conn,
 						co_regions.rg_trim);
-	unsigned int flags = memalloc_nofs_save();
+	unsigned int flags = rpcrdma2_reclaim_begin(READ_ONCE(co->co_swaps));
 
 	co->co_ops->trimmed(co, rpcrdma2_regions_trim(co));
-	memalloc_nofs_restore(flags);
+	rpcrdma2_reclaim_end(flags);
 	rpcrdma2_regions_trim_later(&co->co_regions);
 }
 
@@ -221,7 +221,7 @@ static void rpcrdma2_regions_refill(struct work_struct *work)
 						struct rpcrdma2_conn,
 						co_regions.rg_refill);
 	struct rpcrdma2_regions *rg = &co->co_regions;
-	unsigned int flags = memalloc_nofs_save();
+	unsigned int flags = rpcrdma2_reclaim_begin(READ_ONCE(co->co_swaps));
 	unsigned int before = READ_ONCE(rg->rg_num), now;
 	bool anyway;
 
@@ -236,7 +236,7 @@ static void rpcrdma2_regions_refill(struct work_struct *work)
 	if (anyway)
 		rg->rg_failures = 0;
 	rpcrdma2_regions_wake_waiter(co, anyway);
-	memalloc_nofs_restore(flags);
+	rpcrdma2_reclaim_end(flags);
 	if (rpcrdma2_regions_are_short(rg) && now < rg->rg_max)
 		queue_delayed_work(rpcrdma2_wq, &rg->rg_refill,
 				   now == before ? REFILL_DELAY : 0);

@@ -1092,10 +1092,10 @@ static void rpcrdma2_sq_flush(struct rpcrdma2_conn *co)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	/* Drivers allocate, and reclaim may wait for an RPC of the connection. */
-	unsigned int flags = memalloc_nofs_save();
+	unsigned int flags = rpcrdma2_reclaim_begin(READ_ONCE(co->co_swaps));
 
 	ib_modify_qp(rpcrdma2_conn_qp(co), &attr, IB_QP_STATE);
-	memalloc_nofs_restore(flags);
+	rpcrdma2_reclaim_end(flags);
 }
 
 static void rpcrdma2_sq_watch(struct work_struct *work)

@@ -460,7 +460,7 @@ void xprt2_chunked_work(struct work_struct *work)
 	struct xprt2_ep *ep = container_of(to_delayed_work(work),
 					   struct xprt2_ep, ep_chunk_work);
 	/* The end of the connection waits for this worker. */
-	unsigned int flags = xprt2_reclaim_begin(ep->ep_xp);
+	unsigned int flags = rpcrdma2_reclaim_begin(xprt2_swaps(ep->ep_xp));
 	struct xprt2_chunked *ch;
 
 	while ((ch = xprt2_chunked_dequeue(ep))) {
@@ -472,7 +472,7 @@ void xprt2_chunked_work(struct work_struct *work)
 		mod_delayed_work(xprt2_wq, &ep->ep_chunk_work, SHORTAGE_PAUSE);
 		break;
 	}
-	xprt2_reclaim_end(flags);
+	rpcrdma2_reclaim_end(flags);
 }
 
 /**

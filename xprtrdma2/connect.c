@@ -336,16 +336,18 @@ static unsigned int xprt2_ep_payload_regions(const struct xprt2_ep *ep)
 static unsigned int xprt2_ep_kept_regions(const struct xprt2_ep *ep)
 {
 	return xprt2_ep_payload_regions(ep) +
-	       (atomic_read(&ep->ep_xp->xp_xprt.swapper) ?
-		2 + XPRT2_OTHER_SEGS : 0);
+	       (xprt2_swaps(ep->ep_xp) ? 2 + XPRT2_OTHER_SEGS : 0);
 }
 
 static void xprt2_keep_regions_locked(struct xprt2_xprt *xp)
 {
+	struct xprt2_ep *ep = xp->xp_ep;
+
 	lockdep_assert_held(&xp->xp_fence_mutex);
-	if (xp->xp_ep)
-		rpcrdma2_regions_keep(&xp->xp_ep->ep_conn,
-				      xprt2_ep_kept_regions(xp->xp_ep));
+	if (!ep)
+		return;
+	WRITE_ONCE(ep->ep_conn.co_swaps, xprt2_swaps(xp));
+	rpcrdma2_regions_keep(&ep->ep_conn, xprt2_ep_kept_regions(ep));
 }
 
 /**

@@ -291,9 +291,11 @@ void xprt2_props_work(struct work_struct *work)
 {
 	struct xprt2_ep *ep = container_of(to_delayed_work(work),
 					   struct xprt2_ep, ep_props_work);
+	unsigned int flags = rpcrdma2_reclaim_begin(xprt2_swaps(ep->ep_xp));
 
-	guard(mutex)(&ep->ep_prop_mutex);
-	xprt2_props_update(ep);
+	scoped_guard(mutex, &ep->ep_prop_mutex)
+		xprt2_props_update(ep);
+	rpcrdma2_reclaim_end(flags);
 }
 
 /**

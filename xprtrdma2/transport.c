@@ -92,7 +92,7 @@ static void xprt2_connect_worker(struct work_struct *work)
 	struct xprt2_xprt *xp = container_of(work, struct xprt2_xprt,
 					     xp_connect_work.work);
 	struct rpc_xprt *xprt = &xp->xp_xprt;
-	unsigned int flags = xprt2_reclaim_begin(xp);
+	unsigned int flags = rpcrdma2_reclaim_begin(xprt2_swaps(xp));
 	int ret;
 
 	xprt2_list_transport(xp);
@@ -122,7 +122,7 @@ static void xprt2_connect_worker(struct work_struct *work)
 	 */
 	xprt_wake_pending_tasks(xprt, ret);
 	xprt_unlock_connect(xprt, xp);
-	xprt2_reclaim_end(flags);
+	rpcrdma2_reclaim_end(flags);
 }
 
 /*
@@ -384,7 +384,11 @@ static void xprt2_release_request(struct rpc_task *task)
 /* Keep the transport. Under XPRT_LOCKED: send path, or RPC layer's autoclose */
 static void xprt2_close(struct rpc_xprt *xprt)
 {
-	xprt2_ep_disconnect(xprt2_from_xprt(xprt));
+	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+	unsigned int flags = rpcrdma2_reclaim_begin(xprt2_swaps(xp));
+
+	xprt2_ep_disconnect(xp);
+	rpcrdma2_reclaim_end(flags);
 	xprt->connect_cookie++;
 	xprt_disconnect_done(xprt);
 }
@@ -639,8 +643,8 @@ static void xprt2_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 }
 
 /*
- * Let the RPC layer and the connect worker use memory reserves, and keep the
- * memory regions of an RPC with all of its chunks.
+ * Let the RPC layer, the work of the connection, and its end use memory
+ * reserves, and keep the memory regions of an RPC with all of its chunks.
  */
 static int xprt2_enable_swap(struct rpc_xprt *xprt)
 {

@@ -704,26 +704,10 @@ static inline struct xprt2_xprt *xprt2_from_xprt(struct rpc_xprt *xprt)
 	return container_of(xprt, struct xprt2_xprt, xp_xprt);
 }
 
-/**
- * xprt2_reclaim_begin - allocate memory as work that writeback may wait for
- * @xp: transport; with a swap file on the server it may use the reserves
- *
- * Context: workqueue.
- * Return: flags for xprt2_reclaim_end().
- */
-static inline unsigned int xprt2_reclaim_begin(const struct xprt2_xprt *xp)
+/* Whether swap files depend on the transport: its work may use memory reserves. */
+static inline bool xprt2_swaps(const struct xprt2_xprt *xp)
 {
-	unsigned int flags = current->flags;
-
-	current->flags |= PF_MEMALLOC_NOFS;
-	if (atomic_read(&xp->xp_xprt.swapper))
-		current->flags |= PF_MEMALLOC;
-	return flags;
-}
-
-static inline void xprt2_reclaim_end(unsigned int flags)
-{
-	current_restore_flags(flags, PF_MEMALLOC | PF_MEMALLOC_NOFS);
+	return atomic_read(&xp->xp_xprt.swapper);
 }
 
 /* Count a received RDMA2_ERROR. */

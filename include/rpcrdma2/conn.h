@@ -652,6 +652,7 @@ struct rpcrdma2_conn_ops {
  * @co_rw_pages: most pages that rdma_rw gets at once to read into, 0 for no limit
  * @co_write_pages: most pages of a region that an RDMA Write reads, 0 if the
  *	device needs none for it
+ * @co_swaps: a swap file depends on it: its work may use memory reserves
  * @co_sq: the Send Queue
  * @co_regions: memory regions for the peer; empty on a connection that exposes
  *	no memory
@@ -672,6 +673,7 @@ struct rpcrdma2_conn {
 	unsigned int			co_rw_mrs;
 	unsigned int			co_rw_pages;
 	unsigned int			co_write_pages;
+	bool				co_swaps;
 	struct rpcrdma2_sq		co_sq;
 	struct rpcrdma2_regions		co_regions;
 };
@@ -694,6 +696,26 @@ struct rpcrdma2_conn_size {
  * longest chain has 82 if an RDMA Write gathers 19 pages.
  */
 #define RPCRDMA2_WRITE_PAGES	16
+
+/**
+ * rpcrdma2_reclaim_begin - allocate memory as work that writeback may wait for
+ * @swaps: a swap file depends on it, so it may use memory reserves
+ *
+ * Context: workqueue. The allocations of drivers are meant, too.
+ * Return: flags for rpcrdma2_reclaim_end().
+ */
+static inline unsigned int rpcrdma2_reclaim_begin(bool swaps)
+{
+	unsigned int flags = current->flags;
+
+	current->flags |= PF_MEMALLOC_NOFS | (swaps ? PF_MEMALLOC : 0);
+	return flags;
+}
+
+static inline void rpcrdma2_reclaim_end(unsigned int flags)
+{
+	current_restore_flags(flags, PF_MEMALLOC | PF_MEMALLOC_NOFS);
+}
 
 static inline struct ib_device *rpcrdma2_conn_device(const struct rpcrdma2_conn *co)
 {

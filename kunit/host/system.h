@@ -521,20 +521,12 @@ struct task_struct {
 extern struct task_struct host_task;
 #define current			(&host_task)
 
-/* <linux/sched/mm.h> */
+#define PF_MEMALLOC		0x00800
 #define PF_MEMALLOC_NOFS	0x40000
 
-static inline unsigned int memalloc_nofs_save(void)
+static inline void current_restore_flags(unsigned long old, unsigned long flags)
 {
-	unsigned int old = current->flags & PF_MEMALLOC_NOFS;
-
-	current->flags |= PF_MEMALLOC_NOFS;
-	return old;
-}
-
-static inline void memalloc_nofs_restore(unsigned int old)
-{
-	current->flags = (current->flags & ~PF_MEMALLOC_NOFS) | old;
+	current->flags = (current->flags & ~flags) | (old & flags);
 }
 
 /* <linux/slab.h>, <linux/mm.h>, <linux/vmalloc.h> */
