@@ -86,6 +86,7 @@ static void s46_counted_call_not_deferred(struct kunit *test)
 	struct page *page = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
 	struct page *next = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
 	struct svc_rqst *rqst = kunit_kzalloc(test, sizeof(*rqst), GFP_KERNEL);
+	struct page *reply_pages[2] = { NULL, next };
 	struct xdr_buf *arg = &rqst->rq_arg;
 	struct rpcrdma2_recv *rv = kunit_kzalloc(test, sizeof(*rv), GFP_KERNEL);
 	u32 len;
@@ -96,6 +97,7 @@ static void s46_counted_call_not_deferred(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, rv);
 	rqst->rq_xprt = &f->sp.sp_xprt;
 	rqst->rq_server = &f->serv;
+	rqst->rq_respages = reply_pages;
 	rv->rv_pages[0] = page;
 	call->sm_recv = rv;
 	for (len = 41; len <= 44; len++) {
@@ -106,6 +108,7 @@ static void s46_counted_call_not_deferred(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), len);
 		KUNIT_EXPECT_EQ(test, arg->page_len, 0);
 		KUNIT_EXPECT_EQ(test, arg->head[0].iov_len, len);
+		KUNIT_EXPECT_PTR_EQ(test, call->sm_second, next);
 
 		call->sm_charged = 1;
 		KUNIT_EXPECT_EQ(test, svc2_deliver(rqst, call), len);

@@ -514,6 +514,8 @@ static void r4_payload_behind_next_page(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	res = &f->rqst.rq_res;
 	res->pages = f->pages + 1;
+	f->rqst.rq_xprt_ctxt = &f->call;
+	f->rqst.rq_respages = f->pages;
 	f->rqst.rq_next_page = f->pages + 2;
 	svc2_reply_claim_pages(&f->rqst);
 	KUNIT_EXPECT_PTR_EQ(test, f->rqst.rq_next_page, f->pages + 2);
@@ -531,9 +533,43 @@ static void r4_payload_behind_next_page(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, f->rqst.rq_next_page, f->pages + 9);
 }
 
+/*
+ * S46: the server has put a page of a file in the place of the thread's second page, and removed
+ * the READ from the Reply since. The RPC layer gets all pages of the thread to release, before
+ * another request could write to that one.
+ */
+static void s46_page_of_a_removed_read(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct page *own, *file;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	own = kunit_kzalloc(test, 2 * sizeof(*own), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, own);
+	file = own + 1;
+	f->call.sm_second = own;
+	f->pages[1] = own;
+	f->rqst.rq_xprt_ctxt = &f->call;
+	f->rqst.rq_respages = f->pages;
+	f->rqst.rq_page_end = f->pages + PAGES;
+	f->rqst.rq_res.pages = f->pages + 1;
+	f->rqst.rq_next_page = f->pages + 1;
+	svc2_reply_claim_pages(&f->rqst);
+	KUNIT_EXPECT_PTR_EQ(test, f->rqst.rq_next_page, f->pages + 1);
+
+	f->pages[1] = file;
+	f->rqst.rq_next_page = f->pages + 2;
+	svc2_reply_claim_pages(&f->rqst);
+	KUNIT_EXPECT_PTR_EQ(test, f->rqst.rq_next_page, f->pages + 2);
+	f->rqst.rq_next_page = f->pages + 1;
+	svc2_reply_claim_pages(&f->rqst);
+	KUNIT_EXPECT_PTR_EQ(test, f->rqst.rq_next_page, f->pages + PAGES);
+}
+
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE_PARAM(r4_gathered_reply, gathered_gen_params),
 	KUNIT_CASE(r4_payload_behind_next_page),
+	KUNIT_CASE(s46_page_of_a_removed_read),
 	KUNIT_CASE(s46_pages_are_counted),
 	KUNIT_CASE(buffer_parts),
 	KUNIT_CASE(borrow_keeps_order),

@@ -482,7 +482,8 @@ void svc2_reply_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
 		rqstp->rq_respages[0] = NULL;
 	if (count && !pages)
 		release_pages(rest, count);
-	svc2_spares_learn(svc2_from_xprt(rqstp->rq_xprt), call, count);
+	svc2_spares_learn(svc2_from_xprt(rqstp->rq_xprt), call,
+			  rqstp->rq_res.page_len ? count : 0);
 	/* a Call that was deferred holds pages of another thread */
 	if (unlikely(rqstp->rq_deferred))
 		svc2_spares_put(call);
@@ -607,6 +608,7 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
 	if (msg->sm_charged && !arg->page_len &&
 	    arg->head[0].iov_len >= RPCRDMA2_CALL_HDR_MIN)
 		svc2_msg_move_word(msg, arg);
+	msg->sm_second = rqstp->rq_respages[1];
 	rqstp->rq_xprt_ctxt = msg;
 	/* no IP protocol; the reply cache uses this field */
 	rqstp->rq_prot = IPPROTO_MAX;

@@ -932,15 +932,27 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
  * (io_cache_read) begins before the payload, but NFSv4 counts the pages as if
  * the payload began in the first one's first byte. The thread must not use that
  * page again before the device has read it (R4).
+ *
+ * A READ that the server removes from a Reply, because it does not fit, may
+ * leave pages of the file behind rq_next_page, from the second one. The RPC
+ * layer would keep them, and other requests would write to them, so it gets all
+ * pages to release (S46). Linux 6.1 does that if the maximum of the session is
+ * not a multiple of four bytes. A Call that was deferred has a page of another
+ * thread: then the RPC layer replaces all pages for nothing.
  */
 static void svc2_reply_claim_pages(struct svc_rqst *rqstp)
 {
+	const struct svc2_msg *call = rqstp->rq_xprt_ctxt;
 	const struct xdr_buf *res = &rqstp->rq_res;
+	struct page **second = rqstp->rq_respages + 1;
 	struct page **end = res->pages +
 			    PFN_UP(res->page_base + res->page_len);
 
 	if (unlikely(res->page_len && rqstp->rq_next_page < end))
 		rqstp->rq_next_page = end;
+	if (unlikely(rqstp->rq_next_page <= second &&
+		     *second != call->sm_second))
+		rqstp->rq_next_page = rqstp->rq_page_end;
 }
 
 /**
@@ -959,13 +971,13 @@ int svc2_sendto(struct svc_rqst *rqstp)
 	struct svc2_tx *tx;
 	int ret;
 
+	svc2_reply_claim_pages(rqstp);
 	if (svc_xprt_is_dead(rqstp->rq_xprt))
 		return -ENOTCONN;
 	tx = svc2_tx_get(sp);
 	if (IS_ERR(tx))
 		return -ENOTCONN;
 
-	svc2_reply_claim_pages(rqstp);
 	svc2_grant_lower(sp, call);
 	svc2_msg_put_recv(sp, call);		/* R6 */
 	do {

@@ -457,6 +457,7 @@ struct svc2_msg {
 	u32			sm_inv_handle;	/* the Reply's, or 0 */
 	unsigned int		sm_nspares;	/* entries of sm_spares */
 	unsigned int		sm_nresults;	/* entries of sm_results */
+	struct page		*sm_second;	/* the thread's second page */
 	/* held pages of the thread, from the second: sm_few, or allocated */
 	struct page		**sm_spares;
 	struct page		*sm_few[SVC2_REPLY_FEW];

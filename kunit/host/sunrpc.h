@@ -125,6 +125,7 @@ struct svc_rqst {
 	struct page	**rq_pages;
 	struct page	**rq_respages;
 	struct page	**rq_next_page;
+	struct page	**rq_page_end;
 	void		*rq_deferred;
 	int		rq_prot;
 	struct xdr_buf	rq_arg;

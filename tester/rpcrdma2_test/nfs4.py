@@ -16,11 +16,12 @@ CB_RECALL, CB_SEQUENCE, CB_PROGRAM = 4, 11, 0x40000000
 BIND_CONN_TO_SESSION, BOTH_WAYS = 41, 3
 BACK_CHANNEL, READ_DELEGATION, DELEGATED = 2, 0x101, 1
 ANONYMOUS = bytes(16)
+REP_TOO_BIG = 10066
 
 
-def channel(longest=4096):
-    """Returns channel attributes with this maximum size of a Call."""
-    return u32(0, longest, 4096, 1024, 8, 16, 0)
+def channel(longest=4096, responses=4096):
+    """Returns channel attributes with these maximum sizes of a Call and a Reply."""
+    return u32(0, longest, responses, 1024, 8, 16, 0)
 
 
 def compound(operations, minor=1):
@@ -34,13 +35,13 @@ class Session:
 
     `flags` are those of the last SEQUENCE reply."""
 
-    def __init__(self, t, longest=4096, flags=BACK_CHANNEL):
+    def __init__(self, t, longest=4096, flags=BACK_CHANNEL, responses=4096):
         self.t, self.turn = t, 0
         self.owner = owner = b'tester-' + os.urandom(6).hex().encode()
         results = self.do((EXCHANGE_ID, os.urandom(8) + opaque(owner) + u32(0, 0, 0)))
         self.client = results[:8]
         results = self.do((CREATE_SESSION, results[:12] + u32(flags) +
-                           channel(longest) + channel() + u32(CB_PROGRAM, 1, 0)))
+                           channel(longest, responses) + channel() + u32(CB_PROGRAM, 1, 0)))
         self.id = results[:16]
         self.go_on((RECLAIM_COMPLETE, u32(0)))
 

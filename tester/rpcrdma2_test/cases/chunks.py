@@ -362,6 +362,26 @@ def a_refused_write_changes_nothing(t):
     check(t.content(handle, 6) == b'before', 'the file has changed')
 
 
+@case('S46', needs='export')
+def no_request_writes_to_pages_of_a_file(t):
+    """No request gets the pages of a file whose READ did not fit the session's responses"""
+    data = DATA[:4096]
+    handle = t.file(data)
+    session = nfs4.Session(t, responses=1025)
+    path = session.path(t.made[-1])
+    other = t.file()
+    region = t.memory(8192).write(b'\xee' * 8192)
+    write = t.call(WRITE, rpc.write_arguments(other, region.length))
+    read = (nfs4.READ, nfs4.ANONYMOUS + u32(0, 0, 65536))
+    for after in (write.but(reads=[(len(write.body), t.segments(region)[0])]),
+                  t.call(READDIR, rpc.readdir_arguments(t.target.root, 2048))):
+        for _ in range(16):
+            answer = t.answered(session.in_session(*path, read))
+            check(number_at(answer.results, 0) in (0, nfs4.REP_TOO_BIG), 'READ failed')
+            check(number_at(t.answered(after).results, 0) == 0, 'the next request failed')
+        check(t.content(handle, len(data)) == data, 'the file has changed')
+
+
 @case('C-082 E-24', version=1, needs='export')
 def a_refused_write_changes_nothing_version_one(t):
     """A WRITE whose header is rejected does not write (version 1)"""
