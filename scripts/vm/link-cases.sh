@@ -732,7 +732,8 @@ synced_are_in()
 {
 	local file name n=0
 
-	for file in "$share/synced.$2".*; do
+	# without one that was being written
+	for file in "$share/synced.$2".*[0-9]; do
 		name=${file##*/synced.}
 		[ "$(b2sum <"$1/$name")" = "$(cat "$file")" ] || complain "$name" || return
 		n=$((n + 1))
