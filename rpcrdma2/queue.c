@@ -529,24 +529,27 @@ static void rpcrdma2_recv_sync_for_device(struct rpcrdma2_recv *rv)
 	rpcrdma2_recv_sync_pages(rv, ib_dma_sync_single_for_device);
 }
 
-/* Post the Receives on @recvs; refused Receives stay there. */
+/* Post the Receives on @recvs, @n of them; refused Receives stay there. */
 static bool rpcrdma2_recvs_post_list(struct rpcrdma2_conn *co,
-				     struct list_head *recvs)
+				     struct list_head *recvs, unsigned int *n)
 {
 	const struct ib_recv_wr *bad = NULL;
 	struct ib_recv_wr *first = NULL;
 	struct rpcrdma2_recv *rv;
 
+	*n = 0;
 	list_for_each_entry(rv, recvs, rv_list) {
 		rv->rv_wr.next = first;
 		first = &rv->rv_wr;
+		++*n;
 	}
 	INIT_LIST_HEAD(recvs);
-	if (likely(!ib_post_recv(rpcrdma2_conn_qp(co), first, &bad)))
+	if (!first || likely(!ib_post_recv(rpcrdma2_conn_qp(co), first, &bad)))
 		return true;
 	for (; bad; bad = bad->next) {
 		rv = container_of(bad, struct rpcrdma2_recv, rv_wr);
 		list_add(&rv->rv_list, recvs);
+		--*n;
 	}
 	return false;
 }
@@ -677,12 +680,10 @@ unsigned int rpcrdma2_recvs_post(struct rpcrdma2_conn *co,
 			break;
 		list_add(&rv->rv_list, &recvs);
 	}
-	if (!n || likely(rpcrdma2_recvs_post_list(co, &recvs)))
+	if (likely(rpcrdma2_recvs_post_list(co, &recvs, &n)))
 		return n;
-	list_for_each_entry_safe(rv, next, &recvs, rv_list) {
+	list_for_each_entry_safe(rv, next, &recvs, rv_list)
 		rpcrdma2_recv_put(rv);
-		n--;
-	}
 	rpcrdma2_conn_lose(co, RPCRDMA2_LOSS_POST);
 	return n;
 }
@@ -724,11 +725,7 @@ rpcrdma2_recvs_post_batch_locked(struct rpcrdma2_conn *co,
 	if (!rpcrdma2_rpool_has_batch(rp) || rpcrdma2_conn_is_lost(co))
 		return 0;
 	rpcrdma2_rpool_collect_locked(rp);
-	n = list_count_nodes(&rp->rp_free);
-	if (!n)
-		return 0;
-	*taken = rpcrdma2_recvs_post_list(co, &rp->rp_free);
-	n -= list_count_nodes(&rp->rp_free);
+	*taken = rpcrdma2_recvs_post_list(co, &rp->rp_free, &n);
 	smp_mb__before_atomic();	/* they are posted when others see this */
 	atomic_sub(n, &rp->rp_nfree);
 	rp->rp_posts += n;
