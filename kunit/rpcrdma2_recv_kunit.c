@@ -230,27 +230,42 @@ static void several_pages(struct kunit *test)
 	close_queue(test, q);
 }
 
-/* A copy across the end of a page and the end of the head */
+/*
+ * A copy across the end of a page of the message, from the head through two pages, in descending
+ * order, to the tail. No other byte of these is written.
+ */
 static void expect_copy(struct kunit *test, const struct rpcrdma2_recv *rv)
 {
-	u8 head[8], tail[8];
+	u8 *mem = kunit_kzalloc(test, 4 * PAGE_SIZE, GFP_KERNEL);
+	struct page *pages[2];
 	struct xdr_buf buf = {
-		.head[0] = { head, sizeof(head) },
-		.tail[0] = { tail, sizeof(tail) },
-		.len	 = sizeof(head) + sizeof(tail),
-		.buflen	 = sizeof(head) + sizeof(tail),
+		.pages	   = pages,
+		.page_base = PAGE_SIZE - 3,
+		.page_len  = 5,
+		.len	   = 8 + 5 + 8,
+		.buflen	   = 8 + 5 + 8,
 	};
-	u32 at;
+	unsigned int i, written = 0;
 
-	for (at = PAGE_SIZE - 8; at < PAGE_SIZE + 8; at++)
-		*byte((struct rpcrdma2_recv *)rv, at) = at;
-	memset(head, 0xff, sizeof(head));
-	rpcrdma2_recv_copy(rv, PAGE_SIZE - 6, 12, &buf, 3);
-	KUNIT_EXPECT_EQ(test, head[2], 0xff);
-	for (at = 3; at < 8; at++)
-		KUNIT_EXPECT_EQ(test, head[at], (u8)(PAGE_SIZE - 9 + at));
-	for (at = 0; at < 7; at++)
-		KUNIT_EXPECT_EQ(test, tail[at], (u8)(PAGE_SIZE - 1 + at));
+	KUNIT_ASSERT_NOT_NULL(test, mem);
+	mem = PTR_ALIGN(mem, PAGE_SIZE);
+	buf.head[0] = (struct kvec){ mem, 8 };
+	buf.tail[0] = (struct kvec){ mem + 8, 8 };
+	pages[0] = virt_to_page(mem + 2 * PAGE_SIZE);
+	pages[1] = virt_to_page(mem + PAGE_SIZE);
+	for (i = 0; i < 12; i++)
+		*byte((struct rpcrdma2_recv *)rv, PAGE_SIZE - 6 + i) = 1 + i;
+	rpcrdma2_recv_copy(rv, PAGE_SIZE - 6, 12, &buf, 4);
+	for (i = 0; i < 12; i++) {
+		u8 *to = i < 4 ? mem + 4 + i :
+			 i < 7 ? mem + 3 * PAGE_SIZE - 7 + i :
+			 i < 9 ? mem + PAGE_SIZE - 7 + i : mem + 8 - 9 + i;
+
+		KUNIT_EXPECT_EQ(test, *to, 1 + i);
+	}
+	for (i = 0; i < 3 * PAGE_SIZE; i++)
+		written += mem[i] != 0;
+	KUNIT_EXPECT_EQ(test, written, 12);
 }
 
 /* A Receive that is not reposted is never mapped contiguously: readers go page by page. */

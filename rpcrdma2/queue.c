@@ -858,14 +858,23 @@ int rpcrdma2_recvs_fill(struct rpcrdma2_conn *co, struct rpcrdma2_rpool *rp,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recvs_fill);
 
-void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, size_t len,
-			const struct xdr_buf *buf, size_t to)
+void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, u32 len,
+			const struct xdr_buf *buf, u32 to)
 {
-	size_t n;
+	const struct rpcrdma2_range range = { to, len };
+	struct rpcrdma2_piece pc;
+	struct rpcrdma2_walk wk;
+	u32 done, n;
 
-	for (; len; len -= n, at += n, to += n) {
-		n = min(len, PAGE_SIZE - offset_in_page(at));
-		write_bytes_to_xdr_buf(buf, to, rpcrdma2_recv_at(rv, at), n);
+	rpcrdma2_walk_begin(&wk, buf, &range, 1);
+	while (rpcrdma2_walk_next(&wk, &pc)) {
+		/* At most a page, so the compiler copies without a call. */
+		for (done = 0; done < pc.pc_len; done += n, at += n) {
+			n = min_t(u32, pc.pc_len - done,
+				  PAGE_SIZE - offset_in_page(at));
+			memcpy_to_page(pc.pc_page, pc.pc_off + done,
+				       rpcrdma2_recv_at(rv, at), n);
+		}
 	}
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_recv_copy);

@@ -689,16 +689,18 @@ static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
 /* Decodes a contiguous copy. Return: false when the connection is lost. */
 static bool svc2_msg_read_copy(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
-	struct kvec copy = { .iov_len = msg->sm_recv->rv_len };
-	struct xdr_buf buf;
+	u32 len = msg->sm_recv->rv_len, at, n;
+	void *copy;
 
-	copy.iov_base = svc2_retry_alloc(sp, kvmalloc(copy.iov_len, GFP_KERNEL));
-	if (!copy.iov_base)
+	copy = svc2_retry_alloc(sp, kvmalloc(len, GFP_KERNEL));
+	if (!copy)
 		return false;
-	xdr_buf_from_iov(&copy, &buf);
-	rpcrdma2_recv_copy(msg->sm_recv, 0, copy.iov_len, &buf, 0);
-	svc2_msg_read_from(sp, msg, copy.iov_base, copy.iov_len);
-	kvfree(copy.iov_base);
+	for (at = 0; at < len; at += n) {
+		n = min_t(u32, len - at, PAGE_SIZE);
+		memcpy(copy + at, rpcrdma2_recv_at(msg->sm_recv, at), n);
+	}
+	svc2_msg_read_from(sp, msg, copy, len);
+	kvfree(copy);
 	return true;
 }
 

@@ -655,6 +655,8 @@ static size_t xprt2_reply_room_behind_head(const struct xdr_buf *buf)
 static void xprt2_reply_copy(const struct xdr_buf *buf, size_t to,
 			     const struct rpcrdma2_recv *rv, u32 at, size_t len)
 {
+	if (!len)
+		return;
 	xprt2_count_add(fixup_bytes, len);
 	rpcrdma2_recv_copy(rv, at, len, buf, to);
 }

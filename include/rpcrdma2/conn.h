@@ -1178,11 +1178,11 @@ static inline void *rpcrdma2_recv_at(const struct rpcrdma2_recv *rv, u32 at)
  * @rv: Receive that holds the message
  * @at: offset of the first byte
  * @len: number of bytes
- * @buf: destination
+ * @buf: destination; its head and tail are in the linear mapping
  * @to: offset in the destination
  */
-void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, size_t len,
-			const struct xdr_buf *buf, size_t to);
+void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, u32 len,
+			const struct xdr_buf *buf, u32 to);
 
 #ifdef RPCRDMA2_STRETCHES
 /*

@@ -383,21 +383,6 @@ static inline int xdr_decode_word(const struct xdr_buf *buf, unsigned int base,
 	return 0;
 }
 
-/* For buffers without pages. Return: 0, as in the kernel */
-static inline int write_bytes_to_xdr_buf(const struct xdr_buf *buf,
-					 unsigned int base, const void *obj,
-					 unsigned int len)
-{
-	unsigned int room = buf->head[0].iov_len;
-	unsigned int first = base < room ? min(len, room - base) : 0;
-
-	memcpy((char *)buf->head[0].iov_base + base, obj, first);
-	if (len > first)
-		memcpy((char *)buf->tail[0].iov_base + base + first - room,
-		       (const char *)obj + first, len - first);
-	return 0;
-}
-
 static inline void xdr_init_encode(struct xdr_stream *xdr, struct xdr_buf *buf,
 				   __be32 *p, void *rqst)
 {

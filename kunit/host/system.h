@@ -635,6 +635,8 @@ unsigned long __get_free_pages(gfp_t gfp, unsigned int order);
 void free_pages(unsigned long address, unsigned int order);
 #define memcpy_from_page(to, page, offset, len) \
 	((void)memcpy(to, (char *)page_address(page) + (offset), len))
+#define memcpy_to_page(page, offset, from, len) \
+	((void)memcpy((char *)page_address(page) + (offset), from, len))
 #define want_init_on_free()		false
 
 static inline void release_pages(struct page **pages, int count)
