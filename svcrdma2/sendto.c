@@ -793,7 +793,8 @@ static int svc2_reply_make_plan(struct svc2_xprt *sp, struct svc2_tx *tx,
 	u32 hdrlen;
 	int ret;
 
-	rpcrdma2_find_results(res, call->sm_results, call->sm_nresults);
+	if (h->h_nwrites)
+		rpcrdma2_find_results(res, call->sm_results, call->sm_nresults);
 	hdrlen = rpcrdma2_respond_plan(plan, h, call->sm_results,
 				       call->sm_nresults, res->len,
 				       READ_ONCE(sp->sp_send_max[h->h_vers]));
