@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Send side: marshal an RPC Call with its header, and post messages */
 #include <linux/delay.h>
+#include <linux/highmem.h>
 #include <linux/limits.h>
 
 #include <rpcrdma2/chunks.h>
@@ -184,14 +185,24 @@ static void xprt2_send_gather_own(const struct xprt2_ep *ep,
 	xprt2_send_gather_sge(ep, req, dma, len);
 }
 
+/* Copy the payload and the tail. */
 static void xprt2_send_pull_up(const struct xprt2_ep *ep,
 			       struct xprt2_req *req, const struct xdr_buf *buf,
-			       u32 len)
+			       struct rpcrdma2_range rest)
 {
-	void *copy = xprt2_send_copy(req);
+	void *copy = xprt2_send_copy(req), *to = copy;
+	struct rpcrdma2_piece pc;
+	struct rpcrdma2_walk wk;
+	u32 n;
 
-	read_bytes_from_xdr_buf(buf, buf->head[0].iov_len, copy, len);
-	xprt2_send_gather_own(ep, req, copy, len);
+	rpcrdma2_walk_begin(&wk, buf, &rest, 1);
+	while (rpcrdma2_walk_next(&wk, &pc)) {
+		/* At most a page, so the compiler copies without a call. */
+		n = min_t(u32, pc.pc_len, PAGE_SIZE);
+		memcpy_from_page(to, pc.pc_page, pc.pc_off, n);
+		to += n;
+	}
+	xprt2_send_gather_own(ep, req, copy, rest.ra_len);
 	xprt2_count_add(pullup_bytes, buf->page_len);
 	ep->ep_xp->xp_stats.st_pullup_bytes += buf->page_len;
 }
@@ -265,7 +276,7 @@ int xprt2_prepare_send(struct xprt2_ep *ep, struct xprt2_req *req, u32 hdrlen,
 		rest.ra_len -= buf->page_len + rpcrdma2_pad_len(buf);
 		ret = xprt2_send_gather_rest(ep, req, buf, rest);
 	} else if (xprt2_send_pulls_up(req, buf)) {
-		xprt2_send_pull_up(ep, req, buf, behind);
+		xprt2_send_pull_up(ep, req, buf, rest);
 	} else {
 		ret = xprt2_send_gather_rest(ep, req, buf, rest);
 	}
