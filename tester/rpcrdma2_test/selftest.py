@@ -230,6 +230,21 @@ def lists():
             yield f'{words}: {got}'
 
 
+def errors_for_calls():
+    """An error of the server where its Call may arrive fails the case."""
+    registry.load()
+    from .cases import callback_answers, callbacks      # complete after load()
+    said = Answer(Error(1, wire.VERS, (1, 1), 1), 28, None)
+    talk = types.SimpleNamespace(receive=lambda _: said)
+    for function in callback_answers.next_call, callbacks.is_satisfied:
+        try:
+            function(talk)
+            yield f'{function.__name__} accepts {said.message}'
+        except registry.Failure as reason:
+            if str(said.message) not in str(reason):
+                yield f'{function.__name__}: {reason}'
+
+
 def immediates():
     """A device has no RDMA Write With Immediate if it refuses one, and takes other RDMA Writes."""
     for refused, other, kind in ((errno.EINVAL, 0, registry.NotApplicable),
@@ -570,7 +585,7 @@ def main_module():
 def main():
     found = [*faults(), *fuzzing(), *texts(), *verdicts(), *lists(), *by_id(), *immediates(),
              *reasons(), *restored(), *observed(), *refusals(), *misspelt(), *actions(),
-             *ranges(), *wrong_words(), *crashes()]
+             *ranges(), *wrong_words(), *crashes(), *errors_for_calls()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')

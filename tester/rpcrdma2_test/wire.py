@@ -61,6 +61,7 @@ def chunk_lists(reads=(), writes=(), reply=None):
 
 class Message:
     """A message to send: bytes, and methods that corrupt them"""
+    direction = None            # of a message that has none
 
     def encode(self):
         raise NotImplementedError
