@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import types
 import unittest.mock
 
@@ -265,7 +266,7 @@ def by_id():
     """A failed expectation fails the requirements of its case; guests see its name only."""
     case = registry.Case('a.b', ('C-001',), '', None, 'server', 2, (),
                          expected=(('logged', 1),))
-    with unittest.mock.patch.multiple(observe, log_has_room=lambda: True, log=lambda: ''):
+    with unittest.mock.patch.multiple(observe, full_log=lambda: 0, log=lambda: ''):
         passed = report.Result(case, report.PASSED)
         beside, = observe.Observer(case, 'h', 7).results(passed)
     verdict = report.by_requirement([passed, beside])['C-001'][0]
@@ -342,7 +343,7 @@ def observed():
         case = registry.Case('a.b', (), '', None, 'server', 2, (), many=True,
                              expected=((kind, value),))
         with unittest.mock.patch.multiple(
-                observe, log_has_room=lambda: True, log=lambda: log,
+                observe, full_log=lambda: 0, log=lambda: log,
                 TRACE=types.SimpleNamespace(read_text=lambda: trace),
                 VIEW=types.SimpleNamespace(read_text=lambda: view),
                 counters=iter(({'n': 1, 'ended_PEER': 0}, {'n': 3, 'ended_PEER': 1})).__next__):
@@ -359,6 +360,18 @@ def observed():
             yield f'{kind} {value}, without a look: {without}'
 
 
+def waits_for_the_log():
+    """A case waits until the tenth last message of the log is 6 s old."""
+    for times, wanted in (range(91, 100), 0), (range(90, 100), 0), (range(95, 105), 1):
+        lines = ''.join(f'[{at:5}.500000] no common version with h\n[{at:5}.6] other\n'
+                        for at in times)
+        with (unittest.mock.patch.object(observe, 'log', lambda lines=lines: lines),
+              unittest.mock.patch.object(time, 'clock_gettime', lambda _: 100.5)):
+            got = observe.full_log()
+        if got != wanted:
+            yield f'messages at {times}: {got} s, not {wanted}'
+
+
 def refusals():
     """After the action fail mount.nfs has to report the error, and the log the reason once."""
     case = registry.Case('a.b', (), '', None, 'server', 2, (), expected=(('acts', '- a>fail'),))
@@ -373,7 +386,7 @@ def refusals():
             (mount, '', 'the reason 0 times'), (mount, 2 * line, 'the reason 2 times'),
             (mount, line.replace('7', '8'), 'the reason 0 times')):
         with unittest.mock.patch.multiple(
-                observe, log_has_room=lambda: True, log=lambda log=log: log,
+                observe, full_log=lambda: 0, log=lambda log=log: log,
                 TRACE=types.SimpleNamespace(read_text=lambda: trace)):
             observer = observe.Observer(case, 'h', 7)
             observer.said = said
@@ -585,7 +598,8 @@ def main_module():
 def main():
     found = [*faults(), *fuzzing(), *texts(), *verdicts(), *lists(), *by_id(), *immediates(),
              *reasons(), *restored(), *observed(), *refusals(), *misspelt(), *actions(),
-             *ranges(), *wrong_words(), *crashes(), *errors_for_calls()]
+             *ranges(), *wrong_words(), *crashes(), *errors_for_calls(),
+             *waits_for_the_log()]
     print('\n'.join(found), end='\n' if found else '')
     if not found:
         print(f'{len(vectors())} vectors')
