@@ -205,7 +205,7 @@ def msgp(t):
 @case('S31', version=1)
 def version_one_short_messages(t):
     """Messages of less than 16 bytes are dropped without an answer"""
-    for length in (1, 4, 12, 15):
+    for length in range(16):
         t.nothing(t.null().cut(length))
 
 

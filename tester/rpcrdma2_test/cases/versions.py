@@ -114,7 +114,7 @@ def four_thousand_and_ninety_six(t):
 @case('S31')
 def short_messages(t):
     """Messages of less than 16 bytes are dropped without an answer"""
-    for length in (0, 1, 4, 8, 12, 15):
+    for length in range(16):
         t.nothing(t.null().cut(length))
 
 
