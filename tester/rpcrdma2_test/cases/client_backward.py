@@ -77,6 +77,7 @@ def calls_after_a_reconnect(t):
 def a_message_that_finds_no_receive(t):
     """A message that finds no Receive ends the connection, and the client reconnects"""
     t.accept(receives=0, retries=0)
+    check(t.endpoint.is_left(10), 'the client does not disconnect')
     t.accept()
     t.any_version()
     t.succeeds()
