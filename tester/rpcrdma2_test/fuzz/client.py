@@ -8,6 +8,7 @@ import time
 from .. import rpc, wire
 from ..client import PRIVATE, Client
 from ..endpoint import Endpoint, Lost
+from ..waits import until
 from ..wire import Error, Rpc
 from . import calls, mutate
 from .outcome import Outcome
@@ -178,9 +179,9 @@ class Talk:
     def last(self, call, number):
         """Sends a valid Call: it has to be answered, or the connection ends."""
         self.endpoint.post(call)
-        end = time.monotonic() + PATIENCE
+        end = until(PATIENCE)
         while time.monotonic() < end:
-            message = self.take(end - time.monotonic())
+            message = self.take(1)
             if message is not None and message.xid == number:
                 if isinstance(message, (Rpc, Error)):
                     return

@@ -10,6 +10,7 @@ from .. import rpc, wire
 from ..endpoint import Endpoint, Listener, Lost, PrivateData
 from ..registry import Failure
 from ..server import PRIVATE, Server
+from ..waits import until
 from ..wire import BRS, RBSIZ, Error, Prop, Rpc, u32
 from . import mutate
 from .outcome import Outcome
@@ -177,7 +178,7 @@ class Player:
 
     def next(self, conversation):
         """Returns the next connection; restarts the command if it ends."""
-        end = time.monotonic() + PATIENCE
+        end = until(PATIENCE)
         while time.monotonic() < end:
             self.ready()
             endpoint = Endpoint.request(self.speaker.listener.pointer, 1, receives=64,
