@@ -250,7 +250,10 @@ class Client:
         return got
 
     def receive_size(self, own=4096):
-        """Returns the server's RBSIZ, after a CONNPROP with this end's."""
+        """Returns the server's RBSIZ, after a CONNPROP with this end's, or its private data's."""
+        if self.version == 1:
+            data = PrivateData.decode(self.endpoint.private)
+            return data.receive if data else 1024
         values = self.announce(Prop(RBSIZ, own), Prop(BRS, wire.BRS_INLINE)).values
         return values[RBSIZ].word if RBSIZ in values else 4096
 
