@@ -645,6 +645,32 @@ class Guests(unittest.TestCase):
                     os.unlink(f'{folder}/runs')
 
 
+class Reports(unittest.TestCase):
+    """Reports in the log of a guest, as vm.sh detects them"""
+
+    def found(self, log, report=''):
+        with open(f'{HERE}/vm.sh', encoding='utf-8') as script:
+            part = re.search('^bad=.*?^}$', script.read(), re.M | re.S)[0]
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f'{folder}/log', 'w', encoding='utf-8') as lines:
+                lines.write(log)
+            ran = subprocess.run(['bash', '-c', f'{part}\nlog_reports'], text=True,
+                                 capture_output=True, check=False,
+                                 env={**os.environ, 'run': folder, 'log': f'{folder}/log',
+                                      'allow': '', 'report': report})
+        return sum('WARNING' in line for line in ran.stdout.splitlines())
+
+    def test_a_report_that_has_to_be_there(self):
+        one = ('--[ cut here ]--\nWARNING: CPU: 0 PID: 7 at a.h:5 {}\nModules linked in: m\n'
+               'Call Trace:\n  g+0x1\n---[ end trace 0 ]---\n')
+        wanted = 'WARNING: .* at a.h:[0-9]+ f'
+        for log, report, count in (
+                ('a line\n', '', 0), (one.format('f'), '', 1), (one.format('f'), wanted, 0),
+                (one.format('f') * 2, wanted, 1), ('a line\n', wanted, 1),
+                (one.format('g'), wanted, 2), (one.format('f') + one.format('g'), wanted, 1)):
+            self.assertEqual(self.found(log, report), count, f'{report!r} of {log!r}')
+
+
 class Jobs(unittest.TestCase):
     """The output of a job of check.sh, as TAP"""
 

@@ -34,6 +34,8 @@ usage: $0 uml|uml-debug|uml-dma|uml-smp|kcsan|debian|debian-RELEASE [options] --
 	--out DIR	a folder the guest writes to as /run/vm (default: in the cache)
 	--interactive	the command gets this terminal
 	--allow REGEX	ignore reports in the log that match
+	--report REGEX	the log has to have one report with such a title; a second one is as
+			bad as any other
 	--node NAME	name of the guest, in VM_NODE
 	--link FD	an inherited datagram socket becomes the guest's network
 	--share DIR	a folder that several guests write to, as /run/share
@@ -43,14 +45,14 @@ END
 	exit 2
 }
 
-mem=2048 cpus='' timeout=600 append='' modules=1 log='' out='' tty=0 allow=''
+mem=2048 cpus='' timeout=600 append='' modules=1 log='' out='' tty=0 allow='' report=''
 node='' link='' share='' icount=0 clock=host nvme=''
 [ $# -ge 1 ] || usage
 kernel=$1
 shift
 while [ $# -gt 0 ]; do
 	case $1 in
-	--mem|--cpus|--timeout|--append|--log|--out|--allow|--node|--link|--share|--nvme|--clock)
+	--mem|--cpus|--timeout|--append|--log|--out|--allow|--report|--node|--link|--share|--nvme|--clock)
 			[ $# -gt 1 ] || usage
 			printf -v "${1#--}" %s "$2"; shift ;;
 	--kunit)	export KUNIT=1 ;;
@@ -242,7 +244,7 @@ process_died='(traps: .* general protection fault|[]]: segfault at [0-9a-f]+) ip
 # of this checkout is in one of the two stacks, "kernel" where none is.
 log_reports()
 {
-	awk -v races="$run/races" '
+	awk -v races="$run/races" -v report="$report" '
 	function flush() {
 		if (!known) printf "%s", held
 		held = ""; known = inside = 0
@@ -271,11 +273,16 @@ log_reports()
 		held = held $0 "\n"
 		# User-Mode Linux has DMA only through a PCI bus that is not there.
 		if (/No virtio device ID configured for PCI/) known = 1
+		if (report != "" && $0 ~ report && !reported++) known = 1
 		if (/---\[ end trace/) flush()
 		next
 	}
 	{ print }
-	END { flush(); flush_race() }' "$log" |
+	END {
+		flush()
+		flush_race()
+		if (report != "" && !reported) print "WARNING: lacks a report: " report
+	}' "$log" |
 		grep -aEv -- "$process_died${allow:+|$allow}" |
 		grep -aE "$bad"
 }
