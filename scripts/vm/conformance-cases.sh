@@ -5,9 +5,10 @@
 # the kernel's own. A tester's case that does not apply to a peer counts neither as passed
 # nor as skipped; a comment has the reason, and lists in this file have the names.
 
-# tester KNOWN ARGUMENT...: runs cases of the tester. Cases in KNOWN have to fail. At least one
-# case has to apply. Cases in $inapplicable must not apply to the peer, and all others have to,
-# except that "any" of them may do either.
+# tester KNOWN ARGUMENT...: runs cases of the tester. Cases in the lines of KNOWN have to fail,
+# with the text behind the name in the reason. At least one case has to apply. Cases in
+# $inapplicable must not apply to the peer, and all others have to, except that "any" of them
+# may do either.
 tester()
 {
 	local status options=(--lines --wait "$patience" --known "$1")
@@ -23,6 +24,13 @@ tester()
 	*)	echo "FAIL the tester ended early, with $status" ;;
 	esac
 	return "$status"
+}
+
+# known_of LINES: of these lines for KNOWN, prints those whose cases are in $CASES
+known_of()
+{
+	grep -Ff <("$VM_TOP/tester/rpcrdma2-test" --list ${CASES:-} |
+		sed -n 's/^[a-z_]*\.[^ ]*$/&: /p') <<<"$1"
 }
 
 # require VERSION...: demands at least one passed case of each of these versions, if all cases
@@ -188,9 +196,9 @@ cases_of_servers()
 # when TCP has taken them, and at the peer's Terminate it flushes an RDMA Read
 # (siw_proc_terminate()), so the server does not learn which Call broke the connection.
 siw_differs='
-lost.a_send_is_refused
-lost.an_rdma_read_is_refused
-lost.an_rdma_write_is_refused
+lost.a_send_is_refused: code 8, not 10
+lost.an_rdma_read_is_refused: the peer has ended the connection
+lost.an_rdma_write_is_refused: the peer has ended the connection
 '
 
 # Cases that do not apply to a server with version 2, with properties, and with remote
@@ -213,9 +221,11 @@ versions.version_two_refused
 
 group_conformance()
 {
-	local known=''
+	local known='' beside=''
 
-	[ "${DEVICE:-rxe}" = rxe ] || known=$siw_differs
+	# soft-iWARP has no RDMA Write With Immediate.
+	[ "${DEVICE:-rxe}" = rxe ] ||
+		known=$(known_of "$siw_differs") beside=lost.a_write_with_immediate
 	check "the library of messages" "$VM_TOP/tester/rpcrdma2-test" --self-test
 	# nfsd waits a tenth of the lease for the answer to a callback, longer than the tester
 	# waits for further callbacks.
@@ -223,7 +233,8 @@ group_conformance()
 	dmesg -C
 	require 1 2
 	# shellcheck disable=SC2046 # words
-	inapplicable=$server_inapplicable tester "$known" --export "$export_dir" --set "$server_set" "${required[@]}" \
+	inapplicable=$server_inapplicable$beside tester "$known" --export "$export_dir" \
+		--set "$server_set" "${required[@]}" \
 		"$addr4" "$port" ${CASES:-$(cases_of_servers)} || failed=1
 	if [ -z "${CASES:-}" ]; then
 		copies_no_call
@@ -345,26 +356,81 @@ group_conformance-client()
 	fi
 }
 
-# Known deviations of in-tree's server, see Documentation/conformance.rst
+# Cases that in-tree's server fails, with the reason; conformance.rst has the causes
 intree_differs='
-connection.default_threshold_of_version_one
-connection.invalidation_when_both_flags_are_set
-connection.no_invalidation_when_the_flag_of_the_server_is_clear
-connection.sizes_are_of_one_connection
-headers.msgp
-headers.version_one_errors
-headers.version_one_short_messages
-headers.version_one_two_xids
+callback_answers.a_grant_wakes_all_that_wait_in_version_one: 2 Calls, and none is granted yet
+callback_answers.no_more_calls_than_are_granted_in_version_one: 2 Calls, and none is granted yet
+callback_answers.replies_of_two_xids_in_version_one: no Call after Raw
+callback_answers.replies_with_chunks_in_version_one: the peer has ended the connection
+connection.default_threshold_of_version_one: a Send of 2204 bytes, more than 1024
+connection.invalidation_when_both_flags_are_set: invalidation, but the own flag is clear
+connection.no_invalidation_when_the_flag_of_the_server_is_clear: invalidation
+connection.sizes_are_of_one_connection: a Send of 2204 bytes, more than 1024
+headers.msgp: a Reply expected, not Error
+headers.version_one_errors: \x00\x00\x00\x01\x00\x00\x00 \x00\x00\x00\x01\x00
+headers.version_one_short_messages: a Reply expected, not Error
+headers.version_one_two_xids: rdma_xid 0x
+held.replies_in_small_steps_in_version_one: the connection goes on
+held.replies_that_are_not_taken_in_version_one: the connection goes on
+layout.all_in_position_zero_in_version_one: 2048 wrong words, the first at byte [8192]
+layout.inline_behind_a_chunk_in_version_one: 700 wrong words, the first at byte [8192]
+layout.last_word_inline_in_version_one: 701 wrong words, the first at byte [8188]
+layout.more_than_data_in_a_chunk_in_version_one: 2048 wrong words, the first at byte [8192]
+layout.position_zero_and_another_in_version_one: status 10044
+layout.two_chunks_in_version_one: 2048 wrong words, the first at byte [8192]
 '
 
-# Most cases do not apply to its ends, which have version 1 alone.
+# Cases of version 1 that do not apply to it: it has no settings, no version 2 and Receives of
+# 4096 bytes, and the group has no realm
+intree_inapplicable='
+callback_answers.version_of_the_last_call_in_version_one
+callback_paths.a_call_that_is_given_up_keeps_its_credit_in_version_one
+callback_paths.an_answer_beside_calls_that_wait_in_version_one
+callback_paths.an_answer_that_comes_late_in_version_one
+connection.sizes_last_as_long_as_the_connection
+gss.data_and_checksum_in_pieces_in_version_one
+gss.header_in_a_chunk_in_version_one
+gss.token_in_pieces_in_version_one
+gss.wrong_lengths_of_a_token_in_version_one
+gss.wrong_lengths_of_data_in_version_one
+layout.all_inline_in_version_one
+layout.gss_behind_a_chunk_in_version_one
+layout.gss_behind_a_long_header_in_version_one
+layout.gss_inline_in_version_one
+layout.rpc_header_in_a_chunk_in_version_one
+layout.rpc_header_in_another_chunk_in_version_one
+'
+
+# Cases that apply to a client without version 2; in-tree's passes all of them.
+intree_client='
+client_backward.a_message_that_finds_no_receive
+client_calls.calls_within_the_grant
+client_calls.every_call_is_well_formed
+client_calls.handles_die_with_their_rpc
+client_calls.never_done
+client_calls.no_empty_chunks
+client_calls.no_reply_chunk_for_small_replies
+client_calls.only_data_go_in_chunks
+client_calls.positions
+client_calls.reply_chunk_for_large_replies
+client_calls.write_list_of_a_reply_without_data
+client_negotiation.foreign_private_data
+client_negotiation.foreign_private_data_in_version_two
+client_negotiation.no_private_data
+client_negotiation.private_data
+client_negotiation.private_data_of_another_format
+client_negotiation.use_of_version_one
+'
+
 group_conformance-intree()
 {
-	local inapplicable=any
+	local inapplicable=${CASES:+any}
 
-	nfs_up rdma || { fail "server"; return; }
-	tester "$intree_differs" --export "$export_dir" "$addr4" "$port" \
-		${CASES:-} || failed=1
+	# nfsd does not repeat a callback while the tester waits for further ones.
+	LEASE=$((10 * patience)) nfs_up rdma || { fail "server"; return; }
+	inapplicable=${inapplicable:-$intree_inapplicable} \
+		tester "$(known_of "$intree_differs")" --export "$export_dir" "$addr4" "$port" \
+		${CASES:-1} || failed=1
 	proto=rdma
-	tester_of_clients 21000 ${CASES:-}
+	tester_of_clients 21000 ${CASES:-$intree_client}
 }

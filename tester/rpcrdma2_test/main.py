@@ -33,6 +33,17 @@ def port_number(text):
     return int(text)
 
 
+def differences(text):
+    """Returns by case the text that its failure has to have; each line has both."""
+    found = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, _, why = line.partition(': ')
+        if not why or name in found:
+            raise argparse.ArgumentTypeError(f'a line is CASE: TEXT, once for a case, not {line}')
+        found[name] = why
+    return found
+
+
 def arguments():
     parser = argparse.ArgumentParser(
         prog='rpcrdma2-test', description='tests an implementation of RPC-over-RDMA')
@@ -61,8 +72,9 @@ def arguments():
     parser.add_argument('--require', metavar='WORD', action='append', default=[],
                         help='a case, a group, a requirement or a version (1, 2) of which '
                              'a case has to pass; not applicable counts as failed')
-    parser.add_argument('--known', metavar='CASES', default='',
-                        help='names of cases that have to fail, in one word')
+    parser.add_argument('--known', metavar='CASES', type=differences, default='',
+                        help='cases that have to fail, in one word of lines CASE: TEXT; the '
+                             'reason of the failure has to have the text')
     inapplicable = parser.add_mutually_exclusive_group()
     inapplicable.add_argument('--not-applicable', metavar='CASES',
                               help='names of cases that must not be applicable, in one word; '
@@ -159,18 +171,18 @@ def run(case, talk):
 def judged(result, options):
     """Returns the result in view of --known and --not-applicable."""
     status, why = result.status, result.why
-    is_known = result.case.name in options.known.split() and not result.unclean
+    known = options.known.get(result.case.name)
     is_listed = result.case.name in (options.not_applicable or '').split()
     if is_listed and status != report.NOT_APPLICABLE:
         status, why = report.FAILED, f'{why or status}, although it is listed as not applicable'
+    elif known is not None and (status != report.FAILED or known not in why):
+        status, why = report.FAILED, f'listed as failing with {known!r}, but {status}: {why}'
+    elif known is not None and not result.unclean:
+        status, why = report.PASSED, f'fails, as is known: {why}'
     elif status == report.NOT_APPLICABLE and options.not_applicable is not None and not is_listed:
         status, why = report.FAILED, f'not applicable: {why}'
-    elif status == report.FAILED and is_known:
-        status, why = report.PASSED, f'fails, as is known: {why}'
-    elif status == report.PASSED and is_known:
-        status, why = report.FAILED, 'passes, although it is listed as failing'
     return dataclasses.replace(result, status=status, why=why,
-                               known=is_known and status == report.PASSED)
+                               known=known is not None and status == report.PASSED)
 
 
 def why_not_server(case, trigger, options):
@@ -292,7 +304,7 @@ def main():
     waits.FACTOR = options.wait
     cases = registry.load()
     names = {c.name for c in cases}
-    for word in f'{options.known} {options.not_applicable or ""}'.split():
+    for word in (*options.known, *(options.not_applicable or '').split()):
         if word not in names:
             parser.error(f'no case is called {word}')
     if options.list:
@@ -325,9 +337,10 @@ def main():
         cases = registry.chosen([c for c in cases if c.plays == options.plays], words)
     if not cases:
         parser.error(f'no case is called {" or ".join(words)}')
-    for word in options.require:
-        if not registry.chosen(cases, [word]):
-            parser.error(f'--require {word}: no case that would run is called so')
+    for option, names in ('require', options.require), ('known', options.known):
+        for word in names:
+            if not registry.chosen(cases, [word]):
+                parser.error(f'--{option} {word}: no case that would run is called so')
     if options.plays == 'server' and not options.trigger:
         parser.error('--server needs --trigger')
     if options.plays == 'server' and not options.faults and port + len(cases) > 1 << 16:

@@ -219,11 +219,12 @@ def lists():
     statuses = passed, failed, other = report.PASSED, report.FAILED, report.NOT_APPLICABLE
     for words, wanted in (
             ((), statuses),
-            (('--known', 'a.b'), (failed, passed, other)),
+            (('--known', 'a.b: why'), (failed, passed, failed)),
+            (('--known', '\na.b: not why\na.c: why\n'), (failed, failed, failed)),
             (('--all-apply',), (passed, failed, failed)),
             (('--not-applicable', 'a.c'), (passed, failed, failed)),
             (('--not-applicable', 'a.c a.b'), (failed, failed, other)),
-            (('--not-applicable', 'a.b', '--known', 'a.b'), (failed, failed, other))):
+            (('--not-applicable', 'a.b', '--known', 'a.b: why'), (failed, failed, failed))):
         options = main_module().arguments().parse_args(words)
         got = tuple(main_module().judged(report.Result(case, s, 'why'), options).status
                     for s in statuses)
@@ -316,7 +317,7 @@ def restored():
             got = main_module().run(case, types.SimpleNamespace(
                 set=of_case.set, clean_up=of_case.restore, close=lambda: None))
             left = {p.name: p.read_text('utf-8') for p in pathlib.Path(folder).iterdir()}
-        options = types.SimpleNamespace(known='a.b', not_applicable=None)
+        options = types.SimpleNamespace(known={'a.b': ''}, not_applicable=None)
         got = main_module().judged(got, options)
         if (got.status != report.FAILED or 'pin is not restored' not in got.why or
                 first not in got.why):
@@ -498,8 +499,13 @@ def wrong_words():
             (['h', '65536'], None, 'not 65536'), (['h', '-1'], None, 'not -1'),
             (['--fuzz', '--export', '/x', 'h', '99999'], None, 'not 99999'),
             (['--list', 'nosuch'], None, 'no case is called nosuch'),
-            (['--known', 'headers.msgp a.b', '--list'], None, 'no case is called a.b'),
+            (['--known', 'headers.msgp: a\na.b: c', '--list'], None, 'no case is called a.b'),
+            (['--known', 'headers.msgp', '--list'], None, 'not headers.msgp'),
+            (['--known', 'headers.msgp: ', '--list'], None, 'not headers.msgp:'),
+            (['--known', 'headers.msgp: a\nheaders.msgp: b', '--list'], None, 'not headers.msgp'),
             (['--not-applicable', 'a.b', 'h', '1'], None, 'no case is called a.b'),
+            (['--known', 'headers.msgp: a', 'h', '1', 'versions'], None,
+             '--known headers.msgp: no case that would run'),
             ([*server, '65535', 'client_codes'], None, 'ports from PORT on'),
             ([*server, '20049', 'client_codes'], '/none/lib.so', '/none/lib.so: '),
             (['h', '20049'], '/none/lib.so', '/none/lib.so: '),
