@@ -18,7 +18,8 @@ LENGTH = 1 << 20
 CONNECTIONS = 12                # more than most servers have threads
 CALLS = 7                       # so many credits are needed, and one more
 FIRST = 32                      # NULL Calls, before those that fill the Send Queue
-RECEIVED = 5                    # of the Calls that fill it, even if none of them ends
+SENT = 9                        # Calls that fill it
+RECEIVED = 5                    # of these, even if none of them ends
 OTHERS = 8                      # Calls on another connection
 
 
@@ -62,7 +63,7 @@ class Holder:
         hold its Receive, so the server receives the last ones later or never.
         """
         self.pull(RECEIVED, 64, 1, proc)
-        self.pull(9 - RECEIVED, 64, 1, proc, self.post)
+        self.pull(SENT - RECEIVED, 64, 1, proc, self.post)
 
 
 @case('S46 B-08')
@@ -130,11 +131,13 @@ def replies_in_small_steps_in_version_one(t):
 @case('S46 B-08', needs='export')
 def more_connections_than_threads(t):
     """Calls that wait for the Send Queue occupy no thread: other Calls are answered"""
-    holders = [Holder(Client(t.target, t.version), 32) for _ in range(CONNECTIONS)]
+    holders = [Holder(Client(t.target, t.version), FIRST) for _ in range(CONNECTIONS)]
     try:
         for holder in holders:
             holder.fill()
-        time.sleep(scaled(1))
+        # nfsd takes a message of each connection in turn: all that fill a Send Queue have begun.
+        for _ in range(FIRST + SENT):
+            t.alive()
         begin = time.monotonic()
         handle = t.file()
         region = t.memory(LENGTH).write(b'data' * (LENGTH // 4))
