@@ -163,6 +163,15 @@ class Printed(Machine):
                 both = subprocess.run(['sh', '-c', f'"$0" {command} {output} 2>&-', TOOL])
                 self.assertEqual(both.returncode, 1, (command, output))
 
+    def test_ctrl_c_leaves_the_findings_so_far(self):
+        def slow(_):
+            yield 'FAIL', 'module: none', 'install one'
+            raise KeyboardInterrupt
+
+        self.tool.CHECKS = (slow,)
+        self.assertEqual(self.printed('utf-8', 'doctor'), 'FAIL module: none\n     -> install one\n')
+        self.assertEqual(self.status, 130)
+
     def test_another_error_is_one_line(self):
         for error, line in (
                 (OSError(errno.EMFILE, os.strerror(errno.EMFILE)), 'Too many open files'),
