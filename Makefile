@@ -49,7 +49,8 @@ pages := rdma2.8 xprtrdma2.4 svcrdma2.4
 page_file = $(DESTDIR)/usr/share/man/man$(patsubst .%,%,$(suffix $(1)))/$(1)
 install_page = if command -v rst2man >/dev/null; then \
 	install -d $(dir $(page_file)) && \
-	rst2man --report=2 --halt=2 Documentation/man/$(1).rst $(page_file); fi;
+	rst2man --report=2 --halt=2 Documentation/man/$(1).rst $(page_file) && \
+	gzip -9nf $(page_file) || exit; fi;
 
 install-utils:
 	install -D -m 644 packaging/modprobe.conf $(DESTDIR)/usr/lib/modprobe.d/rdma2.conf
@@ -60,7 +61,7 @@ install-utils:
 
 uninstall-utils:
 	rm -f $(DESTDIR)/usr/lib/modprobe.d/rdma2.conf $(DESTDIR)/usr/bin/rdma2
-	rm -f $(foreach page,$(pages),$(call page_file,$(page)))
+	rm -f $(foreach page,$(pages),$(call page_file,$(page))*)
 	rm -rf $(DESTDIR)/usr/share/rdma2
 
 # The sources of the modules, in DKMS's source folder
