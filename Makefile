@@ -64,17 +64,22 @@ uninstall-utils:
 	rm -f $(foreach page,$(pages),$(call page_file,$(page))*)
 	rm -rf $(DESTDIR)/usr/share/rdma2
 
-# The sources of the modules, in DKMS's source folder
+# The sources of the modules, in DKMS's source folder, and the file by which DKMS 3.0 replaces
+# modules of the same or a later version, such as those of "make install"
 source := /usr/src/rdma2-$(version)
+forced := /usr/share/dkms/modules_to_force_install/rdma2
 install-source:
 	rm -rf $(DESTDIR)$(source)
 	install -d $(DESTDIR)$(source)
-	find Makefile Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 packaging/supported.sh \
+	find Makefile Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 \
+		packaging/supported.sh packaging/pre-install.sh \
 		-type f ! -name '.*' ! -name '*.o' ! -name '*.ko' ! -name '*.a' ! -name '*.mod' \
 		! -name '*.mod.c' ! -name modules.order ! -name Module.symvers \
 		! -name features.h ! -name '*.log' \
 		-exec cp --parents -t $(DESTDIR)$(source) {} +
 	sed 's/#MODULE_VERSION#/$(version)/' packaging/dkms.conf >$(DESTDIR)$(source)/dkms.conf
+	install -d $(dir $(DESTDIR)$(forced))
+	echo rdma2_version-override >$(DESTDIR)$(forced)
 
 # Installs the modules for the kernel of KDIR now, and for each later kernel with the
 # kernel.
@@ -83,7 +88,7 @@ dkms-install: install-source install-utils
 
 dkms-uninstall: uninstall-utils
 	dkms remove -m rdma2 -v $(version) --all
-	rm -rf $(source)
+	rm -rf $(source) $(forced)
 
 # Builds the Debian packages and their source package in OUT.
 deb:

@@ -11,7 +11,7 @@
 # headers, for example, keeps its modules. The exit status is for RELEASE.
 
 version=$1 release=$2
-tree=${DKMS_SCRATCH:-/var/lib}/rdma2-dkms.$$
+tree=${DESTDIR:-}/var/lib/rdma2-dkms.$$
 trap 'rm -rf "$tree"' EXIT
 trap 'exit 130' INT TERM HUP
 

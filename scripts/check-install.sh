@@ -91,7 +91,8 @@ expect()
 	return "$rc"
 }
 
-# Installation without packages, with DKMS and for one kernel, and its removal
+# Installation without packages, with DKMS and for one kernel, and its removal. At the end the
+# modules of "make install" are there once more.
 without_packages()
 {
 	mkdir "$root/tmp/rdma2"
@@ -112,6 +113,7 @@ without_packages()
 			rpcrdma2 xprtrdma2 svcrdma2
 	expect "make uninstall" from_sources uninstall
 	expect "make uninstall removes all files" nothing_left
+	expect "make install, without make uninstall" from_sources install
 	proc_down
 	rm -r "$root/tmp/rdma2"
 }
@@ -224,6 +226,8 @@ check_debian()
 		'apt-get -q -y install --no-install-recommends /tmp/debs/*.deb' || return
 	rm -r "$root/tmp/debs"
 	expect "DKMS built and signed the modules for $first" has_modules "$first"
+	expect "the modules of make install are replaced" \
+		eval "! find '$root/lib/modules' -path '*/updates/rdma2*' | grep ."
 	boot "debian-$debian" "$first" boot restart nfsdctl guide reboot boot enforce off
 	# The sources no longer list the later kernel as tested.
 	sed -i "s/^tested=.*/tested='$(series "$first")'/" \

@@ -137,7 +137,7 @@ in_tree_is_back()
 	make_ "$top" install-utils DESTDIR="$root" &&
 		[ -e "$root/usr/share/man/man8/rdma2.8.gz" ] &&
 		make_ "$top" uninstall DESTDIR="$root" || return 1
-	rm -r "$source"
+	rm -r "$source" "$root/usr/share/dkms"	# of rdma2-dkms
 	find "$root" -iname '*rdma2*' ! -path '*/share/doc/*' | grep . && return 1
 	modprobe -d "$root" -C "$root/usr/lib/modprobe.d" -S "$release" \
 		--show-depends svcrdma | tail -n 1 | grep '/rpcrdma\.ko'
@@ -171,25 +171,6 @@ untested_is_refused()
 		RDMA2_LINUX=7.9 "$supported" 7.9-rc1 "$work" &&
 		! RDMA2_LINUX=7.9 "$supported" 7.10.1 "$work" &&
 		! "$supported" 6.120.1 "$work"
-}
-
-# The postinst names modules of "make install", and the commands that remove them.
-former_install_is_named()
-{
-	local former=$work/former/lib/modules said
-
-	mkdir -p "$former/6.1.0-1/updates/dkms" "$former/6.12.1+deb13/updates"
-	said=$(DPKG_ROOT=$work/former sh debian/rdma2-dkms.postinst configure) &&
-		[ -z "$said" ] || return 1
-	mkdir "$former/6.1.0-1/updates/rdma2" "$former/6.12.1+deb13/updates/rdma2"
-	DPKG_ROOT=$work/former sh debian/rdma2-dkms.postinst configure >"$work/warning"
-	diff "$work/warning" - <<-END || return 1
-	rdma2: 'make install' has left modules that may be loaded instead of DKMS's. Remove them:
-	rm -r $former/6.1.0-1/updates/rdma2; depmod 6.1.0-1
-	rdma2: 'make install' has left modules that may be loaded instead of DKMS's. Remove them:
-	rm -r $former/6.12.1+deb13/updates/rdma2; depmod 6.12.1+deb13
-	END
-	dpkg-deb -I "$debs"/rdma2-dkms_*.deb postinst | grep updates/rdma2
 }
 
 # Runs Debian 12's dkms with separate trees, without installing anything.
@@ -238,49 +219,89 @@ built_for_another_is_skipped()
 dkms_has()
 {
 	dkms status | grep "rdma2/$version, $1, .*: installed" &&
-		grep -q "$2" "$DKMS_SCRATCH/lib/modules/$1/updates/dkms/rpcrdma2.ko"
+		grep -q "$2" "$DESTDIR/lib/modules/$1/updates/dkms/rpcrdma2.ko"
+}
+
+# dkms_has_only VERSION: succeeds if $some has the modules of this version, and neither DKMS nor
+# its source folder has another one, even after DKMS installs the modules that are missing
+dkms_has_only()
+{
+	local version=$1
+
+	dkms autoinstall -k "$some" && dkms_has "$some" "version=$1" &&
+		! dkms status | grep -v "^rdma2/$1," &&
+		[ "$(ls "$DESTDIR/usr/src")" = "rdma2-$1" ]
 }
 
 # had_modules RELEASE: the kernel gets files that DKMS takes for modules of other sources
 had_modules()
 {
-	local m here arch tree=$DKMS_SCRATCH/tree/rdma2
+	local m here arch tree=$DESTDIR/var/lib/dkms/rdma2
 
 	arch=$(uname -m)
 	here=$tree/$version/$1/$arch
-	mkdir -p "$here/module" "$DKMS_SCRATCH/lib/modules/$1/updates/dkms" || return 1
+	mkdir -p "$here/module" "$DESTDIR/lib/modules/$1/updates/dkms" || return 1
 	ln -s "$here" "$tree/kernel-$1-$arch"
 	for m in rpcrdma2 xprtrdma2 svcrdma2; do
 		echo "of other sources" | tee "$here/module/$m.ko" \
-			>"$DKMS_SCRATCH/lib/modules/$1/updates/dkms/$m.ko"
+			>"$DESTDIR/lib/modules/$1/updates/dkms/$m.ko"
 	done
 }
 
-# Creates a substitute for dkms that builds for the debian guest's kernel, in trees of its own
-# and unsigned. Any other kernel has no headers.
+# Creates a substitute for dkms that builds for the debian guest's kernel, in a root of its own
+# and unsigned. A kernel with "gone" in its name has no headers.
 own_dkms()
 {
-	mkdir -p "$work/bin" "$DKMS_SCRATCH/tree"
+	local forced=/usr/share/dkms/modules_to_force_install
+
+	rm -rf "$DESTDIR"
+	mkdir -p "$work/bin" "$DESTDIR"{/lib/modules,/usr/share,/usr/src,/var/lib/dkms} || return
+	cp -r "$root/usr/share/dkms" "$DESTDIR/usr/share/"
+	sed "s|$forced|$DESTDIR&|" "$dkms/usr/sbin/dkms" >"$work/dkms"
 	cat >"$work/bin/dkms" <<-END
 	#!/bin/bash
-	options=(--sourcetree "$root/usr/src" --installtree "$DKMS_SCRATCH/lib/modules")
-	[[ " \$* " == *" --dkmstree "* ]] || options+=(--dkmstree "$DKMS_SCRATCH/tree")
+	options=(--sourcetree "$DESTDIR/usr/src" --installtree "$DESTDIR/lib/modules")
+	[[ " \$* " == *" --dkmstree "* ]] || options+=(--dkmstree "$DESTDIR/var/lib/dkms")
 	[[ \$1 == status ]] || options+=(--no-depmod)
-	[[ " \$* " != *" $release "* ]] || options+=(--kernelsourcedir "$kdir/build")
+	[[ " \$* " == *-gone-* ]] || options+=(--kernelsourcedir "$kdir/build")
 	export sign_file=/nonexistent MAKEFLAGS=" -- CONFIG_DEBUG_INFO_BTF_MODULES="
-	exec bash "$dkms/usr/sbin/dkms" "\$@" "\${options[@]}"
+	exec bash "$work/dkms" "\$@" "\${options[@]}"
 	END
 	chmod +x "$work/bin/dkms"
+}
+
+# with_dkms COMMAND...: in a new root
+with_dkms()
+{
+	local -x DESTDIR=$work/own PATH=$work/bin:$PATH
+	local some=6.12.1-some-amd64
+
+	own_dkms && "$@"
+}
+
+# sources VERSION: the packaged sources, with modules of this version that have no code
+sources()
+{
+	local folder=$DESTDIR/usr/src/rdma2-$1
+
+	cp -rT "$source" "$folder" && mkdir -p "$DESTDIR/lib/modules/$some" || return
+	sed -i -e "s|^PACKAGE_VERSION=.*|PACKAGE_VERSION=$1|" -e 's|^CLEAN=.*|CLEAN=true|' \
+		-e 's|^MAKE.*|MAKE="sh build.sh"|' "$folder/dkms.conf"
+	cat >"$folder/build.sh" <<-END
+	for m in rpcrdma2 xprtrdma2 svcrdma2; do
+		echo 'const char v[] __attribute__((section(".modinfo"))) = "version=$1";' |
+			gcc -x c -c -o \$m/\$m.ko - || exit
+	done
+	END
 }
 
 # A kernel without headers and an existing build do not stop dkms-install.sh, and no kernel
 # loses its modules.
 dkms_installs_anew()
 {
-	local -x DKMS_SCRATCH=$work/own PATH=$work/bin:$PATH
 	local gone=6.1.0-gone-amd64
 
-	own_dkms && dkms add -m rdma2 -v "$version" &&
+	cp -r "$source" "$DESTDIR/usr/src/" && dkms add -m rdma2 -v "$version" &&
 		had_modules "$gone" && had_modules "$release" || return 1
 	dkms_has "$gone" "of other sources" && dkms_has "$release" "of other sources" || return 1
 	packaging/dkms-install.sh "$version" "$release" >"$work/dkms.log" 2>&1 ||
@@ -292,7 +313,27 @@ dkms_installs_anew()
 		dkms_has "$release" "version=$version" || return 1
 	! packaging/dkms-install.sh "$version" "$gone" &&
 		dkms_has "$gone" "of other sources" && dkms_has "$release" "version=$version" &&
-		! ls -d "$DKMS_SCRATCH"/rdma2-dkms.*
+		! ls -d "$DESTDIR"/var/lib/rdma2-dkms.*
+}
+
+# DKMS's modules replace those of "make install", of the same version and of any other, and
+# leave nothing behind.
+replaces_make_install()
+{
+	local v folder=updates/rdma2
+
+	for v in "$version" 0.0.1 99.0; do
+		own_dkms && sources "$v" && mkdir -p "$DESTDIR/lib/modules/$some/$folder" || return
+		(cd "$DESTDIR/lib/modules/$some/$folder" && mkdir rpcrdma2 xprtrdma2 svcrdma2 &&
+			sh "$DESTDIR/usr/src/rdma2-$v/build.sh") || return
+		[ "$v" = "$version" ] || rm -r "$DESTDIR/usr/src/rdma2-$v"
+		sources "$version" && dkms add -m rdma2 -v "$version" &&
+			dkms build -m rdma2 -v "$version" -k "$some" &&
+			dkms install -m rdma2 -v "$version" -k "$some" || return
+		dkms_has_only "$version" && [ ! -e "$DESTDIR/lib/modules/$some/$folder" ] &&
+			dkms remove -m rdma2 -v "$version" --all &&
+			! find "$DESTDIR/lib/modules" -name '*.ko' | grep . || return
+	done
 }
 
 cloud_is_skipped()
@@ -320,7 +361,6 @@ expect "the tool runs" eval "$root/usr/bin/rdma2 --version | grep -x 'rdma2 $ver
 	$root/usr/bin/rdma2 show --json | grep -x '  \"client\": null,'"
 expect "the tool reports all faults of machines, and no others" \
 	scripts/tool_test.py "$root/usr/bin/rdma2"
-expect "modules of make install are named at the installation" former_install_is_named
 dry_modprobe
 for name in rpcrdma rpcrdma6 xprtrdma; do
 	expect "$name leads to rpcrdma on a kernel without xprtrdma2" \
@@ -342,7 +382,8 @@ expect "DKMS skips it also if another kernel has the modules" \
 expect "DKMS skips a kernel without RDMA" cloud_is_skipped
 expect "DKMS skips a kernel with the RDMA modules of a vendor" vendor_is_skipped
 expect "make dkms-install keeps the modules of a kernel without headers, and builds for others" \
-	dkms_installs_anew
+	with_dkms dkms_installs_anew
+expect "DKMS replaces the modules of make install" with_dkms replaces_make_install
 expect "modules are built from rdma2-dkms signed and installed, with their version" \
 	build_and_install
 for name in rpcrdma rpcrdma6 xprtrdma rpcrdma2 rpcrdma26; do
