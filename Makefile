@@ -72,7 +72,7 @@ install-source:
 	rm -rf $(DESTDIR)$(source)
 	install -d $(DESTDIR)$(source)
 	find Makefile Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 \
-		packaging/supported.sh packaging/pre-install.sh \
+		packaging/supported.sh packaging/pre-install.sh packaging/dkms-remove.sh \
 		-type f ! -name '.*' ! -name '*.o' ! -name '*.ko' ! -name '*.a' ! -name '*.mod' \
 		! -name '*.mod.c' ! -name modules.order ! -name Module.symvers \
 		! -name features.h ! -name '*.log' \
@@ -82,13 +82,14 @@ install-source:
 	echo rdma2_version-override >$(DESTDIR)$(forced)
 
 # Installs the modules for the kernel of KDIR now, and for each later kernel with the
-# kernel.
+# kernel. Other versions are removed from DKMS.
 dkms-install: install-source install-utils
 	packaging/dkms-install.sh $(version) $(release)
 
-dkms-uninstall: uninstall-utils
-	dkms remove -m rdma2 -v $(version) --all
-	rm -rf $(source) $(forced)
+dkms-uninstall:
+	packaging/dkms-remove.sh
+	rm -f $(DESTDIR)$(forced)
+	+$(MAKE) uninstall-utils
 
 # Builds the Debian packages and their source package in OUT.
 deb:

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Installs the modules of this version by DKMS for one kernel, and anew for all kernels that
-# have them:
+# have modules of any version. Other versions are removed, so that an older one can also
+# replace a newer one:
 #
 #	dkms-install.sh VERSION RELEASE
 #
 # DKMS keeps modules of the same version, which other sources may have built, and deletes them
 # before it builds with --force. So each build is tried in another tree: a kernel without
-# headers, for example, keeps its modules. The exit status is for RELEASE.
+# headers, for example, keeps its modules of this version. Other versions stay if the build
+# for RELEASE fails. The exit status is for RELEASE.
 
 version=$1 release=$2
 tree=${DESTDIR:-}/var/lib/rdma2-dkms.$$
@@ -23,28 +25,43 @@ for_kernel()
 	dkms "$command" -m rdma2 -v "$version" -k "$kernel" "$@"
 }
 
-# with_state STATE: prints the kernels whose modules are "installed", or only "built"
+# with_state STATE [-v VERSION]: prints the kernels whose modules are "installed", or only
+# "built"
 with_state()
 {
-	dkms status -m rdma2 -v "$version" | sed -n "s/.*, \([^,]*\), [^,]*: $1.*/\1/p"
+	state=$1
+	shift
+	dkms status -m rdma2 "$@" | sed -n "s/.*, \([^,]*\), [^,]*: $state.*/\1/p" | sort -u
 }
 
-replace()
+builds()
 {
 	mkdir "$tree" && for_kernel build "$1" --dkmstree "$tree"
 	status=$?
 	[ "$status" -eq 0 ] || tail -n 20 "$tree/rdma2/$version/build/make.log" 2>/dev/null
 	rm -rf "$tree"
-	[ "$status" -eq 0 ] && for_kernel remove "$1" && for_kernel install "$1"
+	return "$status"
+}
+
+replace()
+{
+	if with_state installed -v "$version" | grep -qFx "$1"; then
+		builds "$1" && for_kernel remove "$1" || return
+	fi
+	for_kernel install "$1"
 }
 
 failed=
-for kernel in $(with_state built); do
+installed=$(with_state installed | grep -vFx "$release")
+others=$(dkms status -m rdma2 | grep -v "^rdma2/${version}[,:]")
+if ! { { [ -z "$others" ] || builds "$release"; } && "${0%/*}/dkms-remove.sh" "$version"; }; then
+	echo "rdma2: DKMS has not built these sources for: $release; another version stays" >&2
+	exit 1
+fi
+for kernel in $(with_state built -v "$version"); do
 	for_kernel remove "$kernel"
 done
-installed=$(with_state installed)
-echo "$installed" | grep -qFx "$release" || for_kernel install "$release" || failed=" $release"
-for kernel in $installed; do
+for kernel in $release $installed; do
 	replace "$kernel" || failed="$failed $kernel"
 done
 [ -z "$failed" ] || echo "rdma2: DKMS has not built these sources for:$failed" >&2

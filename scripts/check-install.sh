@@ -95,6 +95,8 @@ expect()
 # modules of "make install" are there once more.
 without_packages()
 {
+	local header=include/rpcrdma2/release.h
+
 	mkdir "$root/tmp/rdma2"
 	git ls-files -z --cached --others --exclude-standard -- . ':!deb' |
 		xargs -0 cp --parents -t "$root/tmp/rdma2"
@@ -106,6 +108,12 @@ without_packages()
 	expect "make dkms-install with changed sources" from_sources dkms-install &&
 		expect "DKMS built the changed modules" eval \
 			"has_modules '$first' && modinfo -b '$root' -k '$first' -F changed rpcrdma2 | grep yes"
+	sed -i '/RPCRDMA2_RELEASE/s/".*"/"0.0.1"/' "$root/tmp/rdma2/$header"
+	expect "make dkms-install of an older version" from_sources dkms-install &&
+		expect "DKMS has only the older modules" eval \
+			"has_modules '$first' && ! in_root dkms status | grep -v '^rdma2/0.0.1,' &&
+			modinfo -b '$root' -k '$first' -F version rpcrdma2 | grep -Fx 0.0.1"
+	cp "$header" "$root/tmp/rdma2/$header"
 	expect "make dkms-uninstall" from_sources dkms-uninstall
 	expect "make dkms-uninstall removes all files" nothing_left
 	expect "make" from_sources all && expect "make install" from_sources install &&

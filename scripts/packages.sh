@@ -260,6 +260,7 @@ own_dkms()
 	sed "s|$forced|$DESTDIR&|" "$dkms/usr/sbin/dkms" >"$work/dkms"
 	cat >"$work/bin/dkms" <<-END
 	#!/bin/bash
+	[[ \$1 != "\${REFUSED:-}" ]] || exit 3
 	options=(--sourcetree "$DESTDIR/usr/src" --installtree "$DESTDIR/lib/modules")
 	[[ " \$* " == *" --dkmstree "* ]] || options+=(--dkmstree "$DESTDIR/var/lib/dkms")
 	[[ \$1 == status ]] || options+=(--no-depmod)
@@ -316,6 +317,39 @@ dkms_installs_anew()
 		! ls -d "$DESTDIR"/var/lib/rdma2-dkms.*
 }
 
+# dkms_installs VERSION...: one after the other, the first one also for another kernel. At the
+# end DKMS has only the last version, for both kernels.
+dkms_installs()
+{
+	local version other=6.12.2-other-amd64
+
+	mkdir "$DESTDIR/lib/modules/$other"
+	sources "$1" && packaging/dkms-install.sh "$1" "$other" || return
+	for version in "$@"; do
+		sources "$version" && packaging/dkms-install.sh "$version" "$some" || return
+	done
+	dkms_has_only "$version" && dkms_has "$other" "version=$version"
+}
+
+# A version that does not build for the requested kernel replaces no other.
+failing_build_replaces_nothing()
+{
+	dkms_installs 0.9.0 && sources 0.10.0 || return
+	echo "exit 1" >"$DESTDIR/usr/src/rdma2-0.10.0/build.sh"
+	! packaging/dkms-install.sh 0.10.0 "$some" && rm -r "$DESTDIR/usr/src/rdma2-0.10.0" &&
+		dkms_has_only 0.9.0
+}
+
+# The postinst of rdma2-dkms, without the part of dh_dkms, which adds and installs
+package_replaces()
+{
+	dkms_installs "$1" && sources "$version" || return
+	printf '#!/bin/sh\necho %s\n' "$version" >"$work/bin/dpkg-query"
+	chmod +x "$work/bin/dpkg-query"
+	DPKG_ROOT=$DESTDIR sh debian/rdma2-dkms.postinst configure &&
+		dkms install -m rdma2 -v "$version" -k "$some" && dkms_has_only "$version"
+}
+
 # DKMS's modules replace those of "make install", of the same version and of any other, and
 # leave nothing behind.
 replaces_make_install()
@@ -334,6 +368,20 @@ replaces_make_install()
 			dkms remove -m rdma2 -v "$version" --all &&
 			! find "$DESTDIR/lib/modules" -name '*.ko' | grep . || return
 	done
+}
+
+# "make dkms-uninstall" removes all versions, and the tools only if DKMS has removed them.
+dkms_uninstalls()
+{
+	local conf=$DESTDIR/usr/lib/modprobe.d/rdma2.conf
+
+	dkms_installs 0.9.0 && make_ "$top" install-source install-utils DESTDIR="$DESTDIR" &&
+		[ -e "$conf" ] || return
+	! REFUSED=remove make_ "$top" dkms-uninstall DESTDIR="$DESTDIR" && [ -e "$conf" ] &&
+		dkms_has_only 0.9.0 || return
+	make_ "$top" dkms-uninstall DESTDIR="$DESTDIR" &&
+		! find "$DESTDIR" -name '*rdma2*' | grep . &&
+		make_ "$top" dkms-uninstall DESTDIR="$DESTDIR"
 }
 
 cloud_is_skipped()
@@ -383,6 +431,13 @@ expect "DKMS skips a kernel without RDMA" cloud_is_skipped
 expect "DKMS skips a kernel with the RDMA modules of a vendor" vendor_is_skipped
 expect "make dkms-install keeps the modules of a kernel without headers, and builds for others" \
 	with_dkms dkms_installs_anew
+expect "make dkms-install replaces an older version" with_dkms dkms_installs 0.9.0 0.10.0
+expect "make dkms-install replaces a newer version" with_dkms dkms_installs 0.10.0 0.9.0
+expect "make dkms-install replaces no other version if it fails" \
+	with_dkms failing_build_replaces_nothing
+expect "make dkms-uninstall removes all versions" with_dkms dkms_uninstalls
+expect "rdma2-dkms replaces another version of make dkms-install" \
+	with_dkms package_replaces 0.9.0
 expect "DKMS replaces the modules of make install" with_dkms replaces_make_install
 expect "modules are built from rdma2-dkms signed and installed, with their version" \
 	build_and_install
