@@ -295,11 +295,12 @@ told_written()
 			return $n;
 		}
 		# A READ or WRITE may wait until allocations succeed again, so the child
-		# ends the shortage.
+		# ends the shortage, also when its parent is gone.
+		my $parent = $$;
 		my $child = fork() // die "fork: $!\n";
 		if (!$child) {
-			sleep($seconds);
-			sleep(1) until injected() >= 10;
+			my $end = time + $seconds;
+			sleep(1) until getppid() != $parent || time >= $end && injected() >= 10;
 			set(0);
 			exit;
 		}
