@@ -55,6 +55,22 @@ class Fault(Exception):
     """An error for the user."""
 
 
+class Cleaning(contextlib.ContextDecorator):
+    """Has a signal wait until everything is undone"""
+
+    depth = 0
+    signalled = False
+
+    def __enter__(self):
+        Cleaning.depth += 1
+
+    def __exit__(self, *_):
+        Cleaning.depth -= 1
+        if Cleaning.signalled and not Cleaning.depth:
+            Cleaning.signalled = False
+            raise KeyboardInterrupt
+
+
 def execute(*command):
     """
     Runs a command and returns its status and output. Ctrl-C reaches this script alone, which then
@@ -147,13 +163,14 @@ def same_modules():
     try:
         yield
     finally:
-        for module in loaded():
-            if module not in before:
-                unload(module)
-        for module in before:
-            # The core comes with either end, and its name is an alias.
-            if module != 'rpcrdma2':
-                modprobe(module)
+        with Cleaning():
+            for module in loaded():
+                if module not in before:
+                    unload(module)
+            for module in before:
+                # The core comes with either end, and its name is an alias.
+                if module != 'rpcrdma2':
+                    modprobe(module)
 
 
 class Server:
@@ -212,6 +229,7 @@ class Server:
             self.fault = f'{EXPORT}/{STATUS}: {e!r}'
             self.ended.set()
 
+    @Cleaning()
     def stop(self):
         self.undo.close()
 
@@ -278,10 +296,11 @@ def mounted(client, address):
         yield
         run('umount', MOUNT)
     finally:
-        # After an error, RPCs may be in flight whose server does not answer.
-        unmount(MOUNT, '-f', '-l')
-        if pin is not None:
-            write(PIN, f'{pin}\n')
+        with Cleaning():
+            # After an error, RPCs may be in flight whose server does not answer.
+            unmount(MOUNT, '-f', '-l')
+            if pin is not None:
+                write(PIN, f'{pin}\n')
 
 
 def compare(size):
@@ -548,14 +567,16 @@ def serve(arguments):
 
 
 def end_at_signals():
-    """Has the first signal undo all that was done; later ones do not interrupt that."""
+    """Has the first signal undo all that was done; neither it nor later ones interrupt that."""
     numbers = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
                if signal.getsignal(number) != signal.SIG_IGN]
 
     def handler(*_):
         for number in numbers:
             signal.signal(number, signal.SIG_IGN)
-        raise KeyboardInterrupt
+        Cleaning.signalled = Cleaning.depth > 0
+        if not Cleaning.signalled:
+            raise KeyboardInterrupt
 
     for number in numbers:
         signal.signal(number, handler)

@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -487,6 +488,61 @@ class Adapter(unittest.TestCase):
     def test_no_listener(self):
         for ports in '', 'tcp 2049\n', 'rdma 20050\n', 'tcp 20049\n':
             self.assertEqual(self.portlist(ports), 'rdma 20049')
+
+
+class AdapterSignals(unittest.TestCase):
+    """A signal that comes while adapter.py undoes what it did"""
+
+    def setUp(self):
+        self.adapter = load(f'{HERE}/adapter.py')
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            self.addCleanup(signal.signal, number, signal.getsignal(number))
+        self.adapter.end_at_signals()
+        self.done = []
+
+    def signalled(self, *command, **_):
+        """Stands in for a command during which the signal comes."""
+        os.kill(os.getpid(), signal.SIGTERM)
+        self.done.append(command[0])
+        return ''
+
+    def test_the_other_steps_of_a_server(self):
+        server = self.adapter.Server(None)
+        for step in 'first', 'second':
+            server.undo.callback(self.signalled, step)
+        with self.assertRaises(KeyboardInterrupt):
+            server.stop()
+        self.assertEqual(self.done, ['second', 'first'])
+
+    def test_the_pin_of_a_mount(self):
+        pins = []
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.multiple(
+                self.adapter, MOUNT=f'{folder}/mnt', load=lambda *_: None, read=lambda _: 'before',
+                run=lambda *_: '', unmount=self.signalled, write=lambda _, text: pins.append(text)):
+            with self.assertRaises(KeyboardInterrupt), self.adapter.mounted('v1', '192.0.2.1'):
+                self.done.append('a step')
+        self.assertEqual(self.done, ['a step', f'{folder}/mnt'])
+        self.assertEqual(pins, ['192.0.2.1=1', 'before\n'])
+
+    def test_modules(self):
+        loaded = ['xprtrdma2', 'svcrdma2']
+        with unittest.mock.patch.multiple(self.adapter, unload=self.signalled,
+                                          modprobe=self.signalled), \
+                unittest.mock.patch('os.path.isdir', lambda path: os.path.basename(path) in loaded), \
+                self.assertRaises(KeyboardInterrupt), self.adapter.same_modules():
+            loaded[:] = ['rpcrdma']
+        self.assertEqual(self.done, ['rpcrdma', 'xprtrdma2', 'svcrdma2'])
+
+    def test_an_error_before(self):
+        def fails():
+            self.signalled('fails')
+            raise self.adapter.Fault('why')
+
+        server = self.adapter.Server(None)
+        server.undo.callback(fails)
+        with self.assertRaises(KeyboardInterrupt) as caught:
+            server.stop()
+        self.assertIsInstance(caught.exception.__context__, self.adapter.Fault)
 
 
 class AdapterPlan(unittest.TestCase):
