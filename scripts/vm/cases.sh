@@ -228,12 +228,18 @@ sums()
 	(cd "$1" && find . -type f -print0 | sort -z | xargs -0 b2sum)
 }
 
-# counters: prints one "name value" per line: the client's counters with the prefix c_, the
-# server's with s_, and the operations that the mount on /mnt has sent with o_
-counters()
+# module_counters: prints one "name value" per line: the client's counters with the prefix c_, and
+# the server's with s_
+module_counters()
 {
 	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters
 	sed 's/^/s_/' /sys/kernel/debug/svcrdma2/counters
+}
+
+# counters: prints these, and the operations that the mount on /mnt has sent with o_
+counters()
+{
+	module_counters
 	[[ $(</proc/self/mounts) != *" /mnt nfs"* ]] || figures /mnt 2>/dev/null |
 		awk '$1 == "op" { print "o_" tolower($2), $4 }'
 }
@@ -259,6 +265,13 @@ risen()
 	# Completions of the last RPC may still be pending.
 	sleep 0.2
 	rise <(echo "$1") <(counters)
+}
+
+# risen_now: sets rose[] to the current rise of the modules' counters since $before. Unlike risen
+# it is fast enough for a loop.
+risen_now()
+{
+	rise <(echo "$before") <(module_counters)
 }
 
 # client_counter NAME: sets $counter to the value. It starts no process, because that is
@@ -338,10 +351,10 @@ have_ended()
 	! kill -0 "$@" 2>/dev/null
 }
 
-# has_risen COUNTER -eq|-ge NUMBER: succeeds if the counter has risen so since $before
+# has_risen COUNTER -eq|-ge NUMBER: succeeds if the module's counter has risen so since $before
 has_risen()
 {
-	rise <(echo "$before") <(counters)
+	risen_now
 	test "${rose[$1]}" "$2" "$3"
 }
 

@@ -115,7 +115,7 @@ size_parameter()
 # both_have_announced: succeeds if each end has sent more than two messages of each kind
 both_have_announced()
 {
-	rise <(echo "$before") <(counters)
+	risen_now
 	[ "${rose[c_reqprops_sent]}" -gt 2 ] && [ "${rose[s_reqprops_sent]}" -gt 2 ] &&
 		[ "${rose[c_updprops_sent]}" -gt 2 ] && [ "${rose[s_updprops_sent]}" -gt 2 ]
 }

@@ -262,7 +262,7 @@ echo_interrupted()
 # faster.
 ended_for_an_address()
 {
-	rise <(echo "$before") <(counters)
+	risen_now
 	[ $((rose[c_ended_ADDRESS] + rose[c_ended_PEER])) -eq 1 ] &&
 		[ $((rose[s_ended_ADDRESS] + rose[s_ended_PEER])) -eq 1 ] &&
 		[ $((rose[c_ended_ADDRESS] + rose[s_ended_ADDRESS])) -gt 0 ]

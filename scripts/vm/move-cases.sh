@@ -171,7 +171,7 @@ listens_anew()
 # both_have_lost: succeeds if both ends have counted the reason of one loss or more
 both_have_lost()
 {
-	rise <(echo "$before") <(counters)
+	risen_now
 	[[ $(reasons) == *c_ended_* && $(reasons) == *s_ended_* ]]
 }
 
