@@ -363,7 +363,7 @@ recalls_cut_off()
 	before=$(counters)
 	for i in $(seq "$1"); do
 		check "cut off, round $i: delegations" delegate_again 20
-		while_recalling "$i" device_again 0.2 || return
+		while_recalling "$i" outage device_down device_up || return
 	done
 	risen "$before"
 	# If the server detects the removal first, the client sees a disconnect by its peer.

@@ -351,6 +351,24 @@ have_ended()
 	! kill -0 "$@" 2>/dev/null
 }
 
+# outage DOWN UP: runs the command DOWN, and UP behind it; fails unless the client has failed to
+# connect in between. In-tree's client does not count that.
+outage()
+{
+	local counter was='' tried=0
+
+	[ "$proto" = rdma ] || { client_counter connect_failures && was=$counter; } || return
+	eval "$1" || return
+	[ -z "$was" ] || await is_past connect_failures "$was" || tried=1
+	eval "$2" && return "$tried"
+}
+
+# server_restart TRANSPORT: the clients have state to reclaim.
+server_restart()
+{
+	outage "rpc.nfsd 0" "rpc.nfsd $nfsd_threads" && listen_on "$1"
+}
+
 # has_risen COUNTER -eq|-ge NUMBER: succeeds if the module's counter has risen so since $before
 has_risen()
 {

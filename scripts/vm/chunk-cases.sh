@@ -211,6 +211,16 @@ chunks_fence_hangs()
 	check "$name: the fault was injected" was_injected fail_inv
 }
 
+there_up()
+{
+	"${there[@]}" rdma link add rxe1 type rxe netdev d1
+}
+
+there_down()
+{
+	"${there[@]}" rdma link del rxe1
+}
+
 # Creates the network namespace "other" with a device on $addr4. Soft-RoCE always sends from
 # the initial namespace, so that one gets a device with the same index and address.
 namespace_up()
@@ -220,7 +230,7 @@ namespace_up()
 		"${there[@]}" ip link add d1 index 77 type dummy &&
 		"${there[@]}" ip link set d1 up mtu 9000 &&
 		"${there[@]}" ip addr add "$addr4/24" dev d1 &&
-		"${there[@]}" rdma link add rxe1 type rxe netdev d1 &&
+		there_up &&
 		ip link add d1 index 77 type dummy &&
 		ip link set d1 up mtu 9000 &&
 		ip addr add "$addr4/24" dev d1
@@ -242,12 +252,11 @@ chunks_in_namespace()
 	echo_result "C-037 $name" "forward=96 backward=96 wrong=0 failed=0 retried=0" \
 		"c_backward_read_chunks > 0 && c_backward_write_chunks > 0 &&
 		c_backward_reply_chunks > 0" all_right both 96 "$large"
-	interrupted "$name: device removed" 1 "${there[@]}" sh -c "rdma link del rxe1 &&
-		sleep 0.3 && rdma link add rxe1 type rxe netdev d1"
+	interrupted "$name: device removed" 1 outage there_down there_up
 	check "$name: disconnect" echo_do disconnect
 	check "$name: close" echo_do close
 	echo_do "serve $echo_port"
-	"${there[@]}" rdma link del rxe1
+	there_down
 	ip link del d1
 	check "$name: the namespace is deleted" ip netns del other
 }

@@ -232,11 +232,6 @@ interrupted()
 	echo_run_ends "$1"
 }
 
-service_again()
-{
-	echo_do close && sleep 0.3 && echo_do "serve $echo_port"
-}
-
 # echo_interrupted CONNECTIONS: interrupts runs by removing the device, stopping the
 # service, and unloading modules
 echo_interrupted()
@@ -247,8 +242,9 @@ echo_interrupted()
 	check "$1 connections: in version 2" test "$(echo_connections 2)" -eq "$1"
 	check "$1 connections: $((2 * steps)) RPCs, over all in turn" \
 		all_right both "$((2 * steps))" "$rpcs"
-	interrupted "device removed, 3 times, $1 connections" 3 device_again 0.3
-	interrupted "service stopped and started, 3 times, $1 connections" 3 service_again
+	interrupted "device removed, 3 times, $1 connections" 3 outage device_down device_up
+	interrupted "service stopped and started, 3 times, $1 connections" 3 \
+		outage "echo_do close" "echo_do 'serve $echo_port'"
 	echo_run_begins
 	for i in xprtrdma2 svcrdma2 rpcrdma2; do
 		check "$i cannot be unloaded during a run" in_use "$i"

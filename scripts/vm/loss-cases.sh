@@ -141,8 +141,7 @@ lose_link()
 # Restarts the server of an NFSv3 mount, which has no state to reclaim.
 lose_server()
 {
-	server_restart "$proto" 0.5
-	end_grace
+	server_restart "$proto" && end_grace
 }
 
 group_soak-losses()
@@ -151,7 +150,7 @@ group_soak-losses()
 	begin_losses 4.2 || return
 	disconnected client 150 150
 	disconnected server 150 150
-	losses "the device is removed" 20 "c_connects == times && c_ended_DEVICE == times" device_again 0.5
+	losses "the device is removed" 20 "c_connects == times && c_ended_DEVICE == times" outage device_down device_up
 	end_losses "losses, NFSv4.2"
 	begin_losses 3 || return
 	losses "the server is restarted" 20 "c_connects == times && c_ended_PEER == times" lose_server

@@ -474,7 +474,7 @@ swaps()
 
 step_lose-device()
 {
-	device_again 0.5
+	device_again
 }
 
 group_inuse()
@@ -546,7 +546,7 @@ group_unplug()
 	for v in 4.2 3; do
 		mount_nfs "$proto" "$v" /mnt "$common" || { fail "mount"; return; }
 		under_load "NFSv$v, rdma link del under load" 3 "$removals" \
-			"device removed" '' device_again 0.5
+			"device removed" '' outage device_down device_up
 		device_removed "NFSv$v, rdma link del under load"
 	done
 }

@@ -80,10 +80,10 @@ device_down()
 	rdma link del "${DEVICE:-rxe}0"
 }
 
-# device_again [PAUSE]: removes the device and adds it after this time
+# device_again: removes the device and adds it
 device_again()
 {
-	device_down && sleep "${1:-0}" && device_up
+	device_down && device_up
 }
 
 # beside_rdma COMMAND...: runs the command while 10.9.9.1 is the address of an interface
@@ -175,14 +175,6 @@ nfsd_up()
 	rpc.nfsd "$nfsd_threads"
 	listen_on "${1:-rdma2}"
 	end_grace
-}
-
-server_restart()
-{
-	rpc.nfsd 0
-	sleep "${2:-1}"
-	rpc.nfsd "$nfsd_threads"
-	listen_on "$1"
 }
 
 # The daemons have ended when it returns: a second rpcbind does not start beside the first.
