@@ -737,6 +737,44 @@ class Reports(unittest.TestCase):
             self.assertEqual(self.found(log, report), count, f'{report!r} of {log!r}')
 
 
+class GuestFunctions(unittest.TestCase):
+    """Functions of the guests' scripts, on files that stand in for those of a kernel"""
+
+    def run_bash(self, script, **words):
+        """Runs the script behind the functions, and returns its output."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in words.items():
+                with open(f'{folder}/{name}', 'w', encoding='utf-8') as file:
+                    file.write(text)
+            ran = subprocess.run(
+                ['bash', '-uc', f'. {HERE}/vm/cases.sh\nfor i in view storm; do\n'
+                 f'. {HERE}/vm/$i-cases.sh\ndone\nproto=rdma2\nawait() {{ "$@"; }}\n{script}'],
+                cwd=folder, env={**os.environ, 'VM_TOP': f'{HERE}/..', 'VM_BUILD': folder,
+                                 'VM_CLOCK': 'guest', 'VM_KERNEL': 'uml'},
+                capture_output=True, text=True)
+        self.assertEqual(ran.stderr, '')
+        return ran.stdout
+
+    def ended(self, ago, ends):
+        """ended_for, 10 s after $before, with a row of this age and this number of ends"""
+        return self.run_bash('''
+            module_counters() { echo "uptime $time"; echo "s_ended_PEER $peers"; }
+            uptime() { now=$time; }
+            peers=3 time=8050 before=$(module_counters)
+            peers=$(cat peers) time=9010
+            mkdir svc && mv svcrdma2 svc
+            ended_for one "$PWD/svc/svcrdma2" peer
+            ended_for two "$PWD/svc/svcrdma2" peer
+            ''', svcrdma2=f'peer=a state=ended ended=peer ended_ago={ago}\n', peers=str(ends))
+
+    def test_an_end_in_a_view_is_the_one_that_is_counted(self):
+        for ago, ends, passes in (10, 4, True), (0, 4, True), (11, 4, False), (0, 3, False):
+            with self.subTest(ago=ago, ends=ends):
+                first, second = self.ended(ago, ends).splitlines()
+                self.assertEqual(first.split()[0], 'ok' if passes else 'FAIL')
+                self.assertEqual(second.split()[0], 'FAIL')
+
+
 class Jobs(unittest.TestCase):
     """The output of a job of check.sh, as TAP"""
 

@@ -228,10 +228,14 @@ sums()
 	(cd "$1" && find . -type f -print0 | sort -z | xargs -0 b2sum)
 }
 
-# module_counters: prints one "name value" per line: the client's counters with the prefix c_, and
-# the server's with s_
+# module_counters: prints one "name value" per line: the client's counters with the prefix c_, the
+# server's with s_, and the guest's time in hundredths of a second
 module_counters()
 {
+	local now
+
+	uptime
+	echo "uptime $now"
 	sed 's/^/c_/' /sys/kernel/debug/xprtrdma2/counters
 	sed 's/^/s_/' /sys/kernel/debug/svcrdma2/counters
 }

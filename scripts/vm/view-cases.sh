@@ -98,12 +98,17 @@ is()
 		fail "$name: ${why#, }: $(grep -- "$pattern" "$file" | head -n 2)"
 }
 
-# ended_row FILE REASON SECONDS: succeeds if the view has a connection that ended for this
-# reason within this time; in the view's words "-" stands for a blank
+# ended_row VIEW REASON TIME: succeeds if the view has a connection that ended for this reason, and
+# not in a second before this time of the guest; in the view's words "-" stands for a blank
 ended_row()
 {
+	local now
+
+	uptime
 	grep -oE "\<ended=(${2// /-}) ended_ago=[0-9]+" "$1" |
-		awk -F = -v seconds="$3" '$NF <= seconds { found = 1 } END { exit !found }'
+		awk -F = -v most=$((now / 100 - $3 / 100)) '
+			$NF <= most { found = 1 }
+			END { exit !found }'
 }
 
 # ends_of VIEW REASON: prints how many connections of this end have ended for this reason, by
@@ -119,35 +124,31 @@ ends_of()
 		END { print n + 0 }' "$VM_TOP/include/rpcrdma2/conn.h" -
 }
 
-# ended_anew VIEW REASON COUNT: succeeds if the view has this reason, and more connections than
-# this have ended for it, which are known then
+# ended_anew VIEW REASON COUNT TIME: succeeds if more connections than this have ended for the
+# reason, and the view has one since this time. Later cases then count from here.
 declare -A ends_known
 ended_anew()
 {
-	local now
+	local now ends
 
-	now=$(counters | ends_of "$1" "$2")
-	[ "$now" -gt "$3" ] && ended_row "$1" "$2" 3600 && ends_known[$1 $2]=$now
+	ends=$(module_counters | ends_of "$1" "$2")
+	[ "$ends" -gt "$3" ] && ended_row "$1" "$2" "$4" && uptime && ends_known[$1 $2]="$ends $now"
 }
 
-# ended_for NAME FILE REASON [SECONDS]: a case that the view has a connection that ended for this
-# reason. In a current view (a file of /proc) it is one that was counted since $before, and since
-# the last such case; its row appears after the peer's disconnection, when a thread of the server
-# has closed the connection. In another file it is one of the last SECONDS, 30 if not given.
-# In-tree's transport has no view.
+# ended_for NAME VIEW REASON: a case that the view has a connection that ended for this reason and
+# was counted since $before, and since the last such case. Its row appears after the peer's
+# disconnection, when a thread of the server has closed the connection. In-tree's transport has no
+# view.
 ended_for()
 {
-	local known=0 found=(ended_row "$2" "$3" "${4:-30}")
+	local known since last at
 
 	[ "$proto" = rdma2 ] || return 0
-	if [[ $2 == /proc/* ]]; then
-		grep -q '^[cs]_ended_' <<<"${before:-}" ||
-			{ fail "$1: no counters from before"; return; }
-		known=$(ends_of "$2" "$3" <<<"${before:-}")
-		[ "$known" -ge "${ends_known[$2 $3]:-0}" ] || known=${ends_known[$2 $3]}
-		found=(await ended_anew "$2" "$3" "$known")
-	fi
-	"${found[@]}" && ok "$1: the view has the reason, $3" ||
+	grep -q '^[cs]_ended_' <<<"${before:-}" || { fail "$1: no counters from before"; return; }
+	known=$(ends_of "$2" "$3" <<<"$before") since=$(sed -n 's/^uptime //p' <<<"$before")
+	read -r last at <<<"${ends_known[$2 $3]:-0 0}"
+	[ "$known" -ge "$last" ] || known=$last since=$at
+	await ended_anew "$2" "$3" "$known" "$since" && ok "$1: the view has the reason, $3" ||
 		fail "$1: the view has not '$3' after $known: $(grep -o 'ended=.*' "$2" |
 			tail -n 4 | tr '\n' '|')"
 }
