@@ -774,6 +774,13 @@ class GuestFunctions(unittest.TestCase):
                 self.assertEqual(first.split()[0], 'ok' if passes else 'FAIL')
                 self.assertEqual(second.split()[0], 'FAIL')
 
+    def test_delays_that_no_program_judges(self):
+        for program, result in ('', 'ok S34'), ('{ why = "late" }', 'FAIL'), ('BEGIN {', 'FAIL'):
+            with self.subTest(program=program):
+                said = self.run_bash(f"delays() {{ echo 1 1 0; }}; port_of() {{ echo 1; }}\n"
+                                     f"has_delays case words '{program}' 2>/dev/null")
+                self.assertTrue(said.startswith(result), said)
+
 
 class Jobs(unittest.TestCase):
     """The output of a job of check.sh, as TAP"""

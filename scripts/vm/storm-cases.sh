@@ -98,8 +98,12 @@ delays()
 # has_delays CASE WORDS PROGRAM: a case that the awk program sets no "why" for delays()
 has_delays()
 {
-	without "S34 client_storms.$1: $2" "$(delays "$(port_of "client_storms.$1")" |
-		awk "{ all = all \" \" \$1 } $3 END { if (why) print why \", delays:\" all }")"
+	local why
+
+	why=$(set -o pipefail; delays "$(port_of "client_storms.$1")" |
+		awk "{ all = all \" \" \$1 } $3 END { if (why) print why \", delays:\" all }") ||
+		why="awk fails"
+	without "S34 client_storms.$1: $2" "$why"
 }
 
 # backs_off CASE WORDS LEAST...: a case about the first delays. A back-off counts from the last
