@@ -117,6 +117,12 @@ chunks_disconnected()
 		"c_connects >= $1 && s_backward_revoked >= $1"
 }
 
+called_in_vain()
+{
+	risen_now
+	[ $((rose[c_backward_refused] + rose[c_backward_unanswered])) -gt 0 ]
+}
+
 # As at an unmount, the callback service ends before the connection does.
 chunks_without_service()
 {
@@ -126,7 +132,7 @@ chunks_without_service()
 	before=$(counters)
 	echo_run_begins
 	check "$name: the service ends" echo_do disconnect
-	sleep 0.5
+	await called_in_vain
 	echo_do halt
 	wait "$run"
 	check "$name: all data are correct" came wrong=0

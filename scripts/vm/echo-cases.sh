@@ -192,9 +192,13 @@ steps=500
 # that makes them. A failed RPC is repeated on the next connection.
 echo_run_begins()
 {
+	local before
+
+	before=$(counters)
 	echo_do "run direction=both count=100000000 retry $rpcs" &
 	run=$!
-	sleep 0.5
+	await has_risen c_replies -ge 1
+	await has_risen s_backward_replies -ge 1
 }
 
 # echo_goes_on: waits until more RPCs of both directions have succeeded

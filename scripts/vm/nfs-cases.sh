@@ -392,16 +392,16 @@ group_cycle()
 # connection; mountd then continues, and nfsd processes the Call.
 outlived()
 {
-	local dir=/mnt.outlived
+	local dir=/mnt.outlived before
 
 	mkdir -p "$dir"
 	mount_nfs "$proto" 3 "$dir" soft,timeo=10,retrans=1,noac || return 1
+	before=$(counters)
 	pkill -STOP rpc.mountd
 	exportfs -f
-	stat "$dir/after" >/dev/null 2>&1 &
-	sleep 2.5
+	stat "$dir/after" >/dev/null 2>&1
+	await has_risen s_disconnects -ge 1
 	pkill -CONT rpc.mountd
-	wait $!
 	umount -f "$dir" 2>/dev/null || umount -l "$dir"
 }
 

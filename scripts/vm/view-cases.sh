@@ -311,10 +311,13 @@ view_of_all()
 
 view_of_read()
 {
+	local before
+
+	before=$(counters)
 	log_of true
 	tester "" --export "$export_dir" "$addr4" "$port" \
 		lost.an_rdma_read_is_refused || failed=1
-	sleep 0.2
+	await has_risen s_ended_READ -ge 1
 	reads "memory that the client has offered"
 	is "the view has the reason" $server_view ended=RDMA-Read-failed \
 		state=ended version=2
