@@ -406,17 +406,26 @@ unused()
 	await grep -qx 0 /sys/module/xprtrdma2/refcnt
 }
 
+# umounts_begin: succeeds if each umount has ended, or taken its mount away
+umounts_begin()
+{
+	local i
+
+	for i in "${!folders[@]}"; do
+		! grep -q " ${folders[i]} nfs" /proc/mounts || have_ended "${umounts[i]}" || return
+	done
+}
+
 umount_cut_off()
 {
 	local folder umounts=()
 
 	device_down
-	sleep 0.3
 	for folder in "${folders[@]}"; do
 		umount -f "$folder" 2>/dev/null &
 		umounts+=($!)
 	done
-	sleep 1
+	await umounts_begin
 	device_up
 	wait "${umounts[@]}"
 	umount_all || fail "umount"
