@@ -132,7 +132,8 @@ flawed()
 	"$tester" "$addr4" "$flawed_port" \
 		--flawed $fault >/tmp/flawed.log 2>&1 &
 	peer=$!
-	sleep 1
+	await eval "rdma resource show cm_id | grep -q 'LISTEN .*src-addr $addr4:$flawed_port '" ||
+		fail "$name: the server does not listen"
 	said=$(timeout 120 "$tester" --fuzz \
 		--seed 7 --jobs 1 --export "$export_dir" "$@" "$addr4" "$flawed_port" 2>&1)
 	[ $? -eq 1 ] && grep -q "FAILED: $report" <<<"$said" &&

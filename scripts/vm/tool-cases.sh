@@ -53,7 +53,7 @@ shows()
 shows_the_past()
 {
 	rpc.nfsd 0
-	sleep 1
+	await grep -q "^peer=$addr4:$port .* ended=peer" "$client_view"
 	"$rdma2" show | grep -qE "^  $addr4:$port  .*ended [0-9]+ s ago: peer" &&
 		ok "show: the reason for the end of the connection" || fail "show: $("$rdma2" show)"
 	finds note "client: $addr4:$port ended [0-9]* s ago: peer"
