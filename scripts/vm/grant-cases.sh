@@ -235,25 +235,28 @@ small_memory()
 	check "umount" unmounts 3
 }
 
-# sizes_are BYTES KEY...: waits until the only connection has these sizes. It sends
-# messages, because Receives change their size only when they are posted again; messages
-# about sizes have a minimum distance in time (2.3, S53).
-sizes_are()
+# have_sizes BYTES KEY...: sends a message, and succeeds if the only connection has these sizes.
+# Receives change their size only when they are posted again.
+have_sizes()
 {
-	local i key bytes=$1
+	local bytes=$1 key
 
 	shift
-	for i in $(seq 200); do
-		sleep 0.05
-		stat -t /mnt >/dev/null
-		for key; do
-			[ "$(of_connections "$key")" = "$bytes" ] || continue 2
-		done
-		return 0
+	stat -t /mnt >/dev/null
+	for key; do
+		[ "$(of_connections "$key")" = "$bytes" ] || return
 	done
-	complain "$(for key; do echo "$key $(of_connections "$key")"; done)"
 }
 
+# sizes_are BYTES KEY...: waits for these sizes, because messages about sizes have a minimum
+# distance in time (2.3, S53)
+sizes_are()
+{
+	await have_sizes "$@" ||
+		complain "$(for key in "${@:2}"; do echo "$key $(of_connections "$key")"; done)"
+}
+
+# receives_are BYTES: waits until the Receives of both ends have this size
 receives_are()
 {
 	sizes_are "$1" receive announced
