@@ -576,9 +576,10 @@ captured()
 	dumpcap=$!
 	await [ -s "$file" ]
 	check "$label: session" session "$2"
-	# A datagram behind the session: as soon as the file has it, the file has the session.
-	echo "the end of $label" >"/dev/udp/$addr4/discard"
-	until grep -qa "the end of $label" "$file" || have_ended "$dumpcap"; do
+	# Datagrams behind the session: as soon as the file has one, the file has the session.
+	until grep -qa "the end of $label" "$file"; do
+		! have_ended "$dumpcap" || { fail "$label: the capture has no end"; break; }
+		echo "the end of $label" >"/dev/udp/$addr4/discard"
 		pause 0.1
 	done
 	kill -INT "$dumpcap"
