@@ -208,6 +208,22 @@ unload()
 	return 1
 }
 
+# none_recovers: succeeds if no client recovers its state. A client whose mount has ended
+# meanwhile keeps its transport until the server has answered.
+none_recovers()
+{
+	! grep -qs -e '-manager$' /proc/[0-9]*/comm
+}
+
+# stop_and_unload: ends the server of this guest, and unloads the modules of both ends
+stop_and_unload()
+{
+	all_are_unmounted || return
+	await none_recovers
+	server_down
+	unload "${proto:-rdma2}"
+}
+
 # users_of_sunrpc: prints the clients, transports and RPCs that still exist, and the stacks
 # of threads that may use them
 users_of_sunrpc()

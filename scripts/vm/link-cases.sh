@@ -678,13 +678,7 @@ near_addr4=10.0.0.2
 near_up()
 {
 	# both modules
-	VM_NODE='' load_modules rdma2 && device_up && teach_netconfig && server_up rdma2
-}
-
-near_down()
-{
-	all_are_unmounted && server_down
-	unload rdma2
+	VM_NODE='' load_modules rdma2 && client_up rdma2 && server_up rdma2
 }
 
 # far_up VERSION: mounts the other guest's export
@@ -815,7 +809,7 @@ clients_reboot()
 		client_reboots "$v" || return
 	done
 	check "the client that restarted unloads" on_server unload rdma2
-	check "the server and its client unload" near_down
+	check "the server and its client unload" stop_and_unload
 }
 
 group_reboot()

@@ -43,21 +43,6 @@ finish()
 	nfs_is_up=''
 }
 
-# none_recovers: succeeds if no client recovers its state. A client whose mount has ended
-# meanwhile keeps its transport until the server has answered.
-none_recovers()
-{
-	! grep -qs -e '-manager$' /proc/[0-9]*/comm
-}
-
-stop_and_unload()
-{
-	all_are_unmounted || return
-	await none_recovers
-	server_down
-	unload "$proto"
-}
-
 # regions_are BEFORE NUMBER: succeeds if the client has this number of memory regions that it
 # has allocated since
 regions_are()
