@@ -321,6 +321,45 @@ static void x2_encoded_again(struct kunit *test)
 	xprt2_reqs_detach(fixture->xp);
 }
 
+/* A Reply's payload is copied behind the page that the callback service encodes in. */
+static void copied_payload_of_a_reply(struct kunit *test)
+{
+	const struct rpcrdma2_call_plan plan = { .cp_proc = RDMA2_MSG };
+	struct fixture *f = fixture;
+	struct xprt2_req *req = xprt2_backward_req(f->xp, true, GFP_KERNEL);
+	struct xdr_buf *buf;
+	char *end, *sent;
+
+	KUNIT_ASSERT_NOT_NULL(test, req);
+	f->id.device = kunit_kzalloc(test, sizeof(*f->id.device), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, f->id.device);
+	f->ep.ep_max_sge = XPRT2_MIN_SGE;
+	buf = &req->rq2_slot.rq_snd_buf;
+	buf->pages = kunit_kzalloc(test, sizeof(*buf->pages), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, buf->pages);
+	buf->pages[0] = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
+	KUNIT_ASSERT_NOT_NULL(test, buf->pages[0]);
+	buf->page_len = 512;
+	memset(page_address(buf->pages[0]), 'P', 512);
+	buf->head[0].iov_len = 100;
+	end = memset(buf->head[0].iov_base, 'H', 100) + 100;
+	buf->tail[0].iov_base = memset(end, 'T', 8);
+	buf->tail[0].iov_len = 8;
+	buf->len = 100 + 512 + 8;
+	KUNIT_ASSERT_EQ(test, xprt2_req_map(&f->ep, req), 0);
+	req->rq2_small = true;
+	KUNIT_EXPECT_EQ(test, xprt2_prepare_send(&f->ep, req, 0, &plan), 0);
+	sent = message_of(test, req, buf->len);
+	KUNIT_EXPECT_MEMEQ(test, sent, buf->head[0].iov_base, 100);
+	KUNIT_EXPECT_MEMEQ(test, sent + 100, page_address(buf->pages[0]), 512);
+	KUNIT_EXPECT_MEMEQ(test, sent + 612, end, 8);
+	KUNIT_EXPECT_EQ(test, *end, 'T');
+
+	__free_page(buf->pages[0]);
+	xprt2_req_put(req);
+	xprt2_reqs_detach(f->xp);
+}
+
 /* A region of another RPC comes back: see rpcrdma2_regions_kunit.c for all of it. */
 static void region_back(void)
 {
@@ -440,6 +479,7 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(some_entries_before_wait),
 	KUNIT_CASE(region_before_wait),
 	KUNIT_CASE(x2_encoded_again),
+	KUNIT_CASE(copied_payload_of_a_reply),
 	KUNIT_CASE(request_after_wait),
 	KUNIT_CASE(request_before_wait),
 	KUNIT_CASE(request_before_second_look),
