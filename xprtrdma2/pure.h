@@ -63,12 +63,13 @@
 #define XPRT2_OUTAGE		(2U * HZ)
 /*
  * How long the result of a connection applies to the next attempts to connect.
- * It outlasts a back-off, which is at most a minute and an eighth, and an
- * attempt that meets silence, which lasts 80 s. A server that gives no answer
- * may go down with each probe: its result outlasts three back-offs.
+ * It outlasts a back-off, and an attempt that meets silence, which lasts 80 s.
+ * A server that gives no answer may go down with each probe: its result outlasts
+ * three back-offs. A back-off is at most a minute and an eighth, and its timer
+ * expires late by up to an eighth of that: 76 s.
  */
 #define XPRT2_NOTE_TIME		(90U * HZ)
-#define XPRT2_NOTE_TIME_SILENT	(210U * HZ)
+#define XPRT2_NOTE_TIME_SILENT	(240U * HZ)
 
 #define XPRT2_ALL_VERSIONS	(BIT(RPCRDMA2_VERS_ONE) | BIT(RPCRDMA2_VERS_TWO))
 

@@ -99,7 +99,7 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
  *
  * Memory of earlier connections:
  *
- *   xp_fallback, xp_plain	the next connection, for 90 s or 210 s at most:
+ *   xp_fallback, xp_plain	the next connection, for 90 s or 240 s at most:
  *				xprt2_version_note() sets them, and
  *				xprt2_drop_notes() clears them when a connection
  *				was probed or is up in version 1; a good Reply
