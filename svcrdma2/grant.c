@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Receives of a connection: their number, and their size */
+/* Credits of a connection, its Receives, and the size of its messages */
 #include <linux/jiffies.h>
 
 #include "svcrdma2.h"
@@ -365,9 +365,9 @@ void svc2_sizes_update(struct svc2_xprt *sp)
 }
 
 /*
- * Schedules an update of sp_recv_size, which only svc2_receives_resize() lowers
- * (C-033), and of sp_send_own, which bounds Sends once it is announced (S14); a
- * REQPROP for Receives of that size follows (C-034). Any context
+ * Wakes a thread that updates sp_recv_size, which only svc2_receives_resize()
+ * lowers (C-033), and sp_send_own, which bounds Sends once it is announced (S14);
+ * a REQPROP for Receives of that size follows (C-034). Any context
  */
 static void svc2_sizes_changed(struct svc2_xprt *sp)
 {

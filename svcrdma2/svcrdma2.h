@@ -57,10 +57,10 @@
  *	(asserted there).
  *   R6 Receives that are posted or held by a Call never number less than the
  *	grant plus those for control messages: a Call's Receive is put back
- *	before the Reply that returns its credit leaves, and rp_nfree counts a
- *	batch until it is posted under rp_lock, for which others wait as long as
- *	a batch is counted. Receives for a larger
- *	grant are posted before it is raised. A freed Receive was spare, or the
+ *	before the Reply that returns its credit leaves. rp_nfree counts a batch
+ *	until it is posted: a thread that finds a batch counted waits for
+ *	rp_lock, under which the batch is posted. Receives for a larger grant
+ *	are posted before it is raised. A freed Receive was spare, or the
  *	grant is lowered before the Reply leaves. The grant is written into each
  *	header at the post, under sq_lock, so that a lowered grant is never
  *	followed by its old value. Receives for the answers to callbacks are

@@ -104,6 +104,9 @@ static void xprt2_bc_refuse(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
  *	send path:   xprt2_chunked_reply  --> ep_chunked
  *	worker:      RDMA Writes, and then the Send
  *
+ * A Call without Read chunks goes to the service at once, and a Reply without
+ * RDMA Writes to the Send Queue.
+ *
  * The worker processes ep_chunked in FIFO order. ep_chunk_units limits their
  * Send Queue entries, beside those for Calls of the client, to two of the
  * longest chains; a Call that finds too few waits, and so do the Calls behind
@@ -369,8 +372,9 @@ static int xprt2_chunked_post_chain(struct xprt2_chunked *ch)
 }
 
 /*
- * Writes and Send are two chains, in this order on the queue. The Send buffer
- * is mapped first: once the Writes are posted, the Send must follow.
+ * Plan the RDMA Reads of a Call, or the RDMA Writes of its Reply. The Writes
+ * and the Send are two chains, in this order on the queue. The Send buffer is
+ * mapped first: once the Writes are posted, the Send must follow.
  */
 static int xprt2_chunked_plan(struct xprt2_chunked *ch)
 {

@@ -17,9 +17,9 @@
  *   X1 A Receive buffer belongs to the device from post to completion, then
  *	to the receive CQ, then to the request that matched it until that
  *	request is released. It is in xp_rpool otherwise.
- *   X2 No RPC completes, or is sent again because of an error, while a memory
- *	region registered for it is live: rq2_exposed is empty (asserted in
- *	xprt2_reply_complete()); nor while a Send has pages of it mapped.
+ *   X2 An RPC completes, or is sent again because of an error, only when none
+ *	of its memory regions is live: rq2_exposed is empty (asserted in
+ *	xprt2_reply_complete()); and when no Send has pages of it mapped.
  *	Pages that a Call was encrypted into are not freed before: the RPC
  *	layer frees them through xprt2_release_pages() (asserted in
  *	xprt2_prepare_request()).
@@ -27,9 +27,10 @@
  *	only when the RPC layer and the Send have both dropped their references
  *	(rq2_kref; asserted in xprt2_req_release()), and the RPC layer has waited
  *	for the LOCAL_INV of an aborted RPC (xprt2_revoke()).
- *   X4 Memory regions, CQs, the QP and the PD have the lifetime of their
- *	endpoint; requests and Receive buffers belong to the transport. They may
- *	outlive an endpoint, and are only mapped for its device.
+ *   X4 CQs, the QP and the PD have the lifetime of their endpoint, and no
+ *	memory region outlives it; requests and Receive buffers belong to the
+ *	transport. They may outlive an endpoint, and are only mapped for its
+ *	device.
  *   X5 After teardown of an endpoint no request and no Receive buffer has a
  *	DMA mapping or a memory region left (asserted when the pools are freed).
  *	One that is freed before has no mapping either.

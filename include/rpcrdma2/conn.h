@@ -152,7 +152,8 @@ struct rpcrdma2_post {
  * @sq_refused: the peer's device has rejected a work request, not the last one,
  *	of a chain that is not done yet; for the send CQ only
  * @sq_watch: checks for an overdue chain. Queued while a chain could be overdue
- * @sq_drain_mutex: held by rpcrdma2_sq_drain(): the queue has an entry for one
+ * @sq_drain_mutex: held by rpcrdma2_sq_drain(): the queue has an entry for
+ *	one drain
  * @sq_lock: guards the rest. Held over ib_post_send(): the order of @sq_posted
  *	is that of the queue
  * @sq_send_max: largest Send that the peer has Receives for. It may change
