@@ -43,13 +43,25 @@ static int fake_notify(struct rdma_cm_id *id, enum ib_event_type event)
 	return 0;
 }
 
+/* A device that refuses queues of more entries, and the number of attempts */
+static unsigned int most_entries, attempts;
+static int refusal;
+
+static int fake_conn_create(const struct rpcrdma2_conn_size *size)
+{
+	attempts++;
+	return max(size->sends, size->recvs) > most_entries ? refusal : 0;
+}
+
 #undef pr_fmt
 #undef kzalloc_node
 #define kzalloc_node(size, gfp, node)	fake_kzalloc_node(size)
 #define rdma_notify			fake_notify
+#define rpcrdma2_conn_create(co, size, event)	((void)(event), fake_conn_create(size))
 #define svc2_wq				system_percpu_wq
 #include "../svcrdma2/transport.c"
 #undef rdma_notify
+#undef rpcrdma2_conn_create
 #undef svc2_wq
 
 struct rpcrdma2_param svc2_credits;
@@ -415,6 +427,69 @@ static void c037_depth(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sizes_for_level(test, RDMA2_BKREQSUP_GENL).depth, 16);
 }
 
+/**
+ * struct create_case - a device that refuses queues below its own limits
+ * @desc: description
+ * @credits: credits by the parameter
+ * @callbacks: callbacks by the parameter
+ * @level: their form
+ * @limit: max_qp_wr of the device
+ * @most: the most entries of a queue that it accepts
+ * @error: its refusal of more
+ * @attempts: number of times that queues are created
+ * @got: credits of the connection, or 0 if there is none
+ * @got_callbacks: its callbacks
+ */
+struct create_case {
+	const char	*desc;
+	u32		credits, callbacks, level;
+	unsigned int	limit, most;
+	int		error;
+	unsigned int	attempts;
+	u32		got, got_callbacks;
+};
+
+#define INLINE	RDMA2_BKREQSUP_INLINE
+#define GENL	RDMA2_BKREQSUP_GENL
+
+static const struct create_case create_cases[] = {
+	{ "queues for 1024 RPCs", 1024, 16, INLINE, 65536, 4095, -EINVAL, 1, 1024, 16 },
+	{ "an entry too few", 1024, 16, INLINE, 65536, 4094, -EINVAL, 2, 1024, 16 },
+	{ "no memory for more", 1024, 16, GENL, 65536, 1023, -ENOMEM, 3, 512, 16 },
+	{ "callbacks with chunks", 1024, 256, GENL, 1500, 1100, -EINVAL, 2, 256, 64 },
+	{ "credits of the default", 64, 256, GENL, 1500, 600, -EINVAL, 3, 64, 32 },
+	{ "no memory at all", 1024, 16, INLINE, 65536, 0, -ENOMEM, 5, 0 },
+	{ "the default is refused", 64, 16, INLINE, 65536, 0, -ENOMEM, 1, 0 },
+	{ "another error", 1024, 16, INLINE, 65536, 1023, -EIO, 1, 0 },
+};
+
+#undef INLINE
+#undef GENL
+
+KUNIT_ARRAY_PARAM_DESC(create, create_cases, desc);
+
+/* Drivers that count blocks of 64 bytes refuse queues of fewer than max_qp_wr entries. */
+static void refused_queues(struct kunit *test)
+{
+	const struct create_case *c = test->param_value;
+	struct svc2_xprt *sp = on_device(test, c->level, 32);
+	struct rpcrdma2_conn_size size = { };
+
+	sp->sp_conn.co_id->device->attrs.max_cqe = 65536;
+	sp->sp_conn.co_id->device->attrs.max_qp_wr = c->limit;
+	svc2_credits.pm_value = c->credits;
+	svc2_backward_credits.pm_value = c->callbacks;
+	most_entries = c->most;
+	refusal = c->error;
+	attempts = 0;
+	KUNIT_EXPECT_EQ(test, svc2_conn_create_queues(sp, &size), c->got ? 0 : c->error);
+	KUNIT_EXPECT_EQ(test, attempts, c->attempts);
+	if (!c->got)
+		return;
+	KUNIT_EXPECT_EQ(test, sp->sp_credits, c->got);
+	KUNIT_EXPECT_EQ(test, sp->sp_backward_max, c->got_callbacks);
+}
+
 static const struct refusal_case {
 	const char	*desc;
 	u32		port;		/* its protocol */
@@ -461,6 +536,7 @@ static void refusals(struct kunit *test)
 
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE_PARAM(refusals, refusal_gen_params),
+	KUNIT_CASE_PARAM(refused_queues, create_gen_params),
 	KUNIT_CASE(send_queue),
 	KUNIT_CASE(s46_largest_reply),
 	KUNIT_CASE_PARAM(few_entries, queue_gen_params),

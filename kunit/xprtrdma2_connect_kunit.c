@@ -22,6 +22,19 @@ static int resolve_addr(struct rdma_cm_id *id);
 #define rdma_connect(id, param)				((void)(param), step_error)
 #define rdma_set_min_rnr_timer(id, timer)		((void)(id))
 
+/* A device that refuses queues of more entries, and the number of attempts */
+static unsigned int most_entries, attempts;
+static int refusal;
+
+static int fake_conn_create(const struct rpcrdma2_conn_size *size)
+{
+	attempts++;
+	return max(size->sends, size->recvs) > most_entries ? refusal : 0;
+}
+
+#define rpcrdma2_conn_create(co, size, event)		fake_conn_create(size)
+#define rpcrdma2_regions_grow(co)			(0)
+
 #undef pr_fmt
 #include "../xprtrdma2/connect.c"
 
@@ -213,6 +226,54 @@ static void depth(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, xprt2_ep_initiator_depth(&f->ep),
 			c->takes ? CREDITS : 0);
+}
+
+/*
+ * Drivers that count blocks of 64 bytes refuse queues of fewer than max_qp_wr entries. The client
+ * halves the larger queue, down to 256 entries: callbacks beyond the default are reduced first.
+ */
+static void refused_queues(struct kunit *test)
+{
+	static const struct {
+		unsigned int slots, callbacks, most;
+		int error, ret;
+		unsigned int attempts, got, got_callbacks;
+	} cases[] = {
+		{ 1024, 16, 1449, -EINVAL, 0, 1, 1024, 16 },
+		{ 1024, 16, 1448, -EINVAL, 0, 2, 480, 16 },
+		{ 1024, 16, 400, -ENOMEM, 0, 3, 208, 16 },
+		{ 64, 256, 600, -EINVAL, 0, 2, 64, 64 },
+		{ 1024, 16, 0, -ENOMEM, -ENOMEM, 4, 129, 16 },
+		{ 64, 16, 0, -EINVAL, -EINVAL, 1, 64, 16 },
+		{ 1024, 16, 512, -EIO, -EIO, 1, 1024, 16 },
+	};
+	struct endpoint *f;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		f = endpoint_for_level(test, RDMA2_BKREQSUP_INLINE, roce, 0);
+		f->xp.xp_xprt.max_reqs = cases[i].slots;
+		f->xp.xp_backward_target = cases[i].callbacks;
+		most_entries = cases[i].most;
+		refusal = cases[i].error;
+		attempts = 0;
+		KUNIT_EXPECT_EQ(test, xprt2_ep_create_queues(&f->ep), cases[i].ret);
+		KUNIT_EXPECT_EQ(test, attempts, cases[i].attempts);
+		KUNIT_EXPECT_EQ(test, f->ep.ep_max_reqs, cases[i].got);
+		KUNIT_EXPECT_EQ(test, f->xp.xp_backward_credits, cases[i].got_callbacks);
+	}
+}
+
+/* B-04: the chunks of an earlier attempt leave no entries to a later one without chunks. */
+static void no_chunks_left(struct kunit *test)
+{
+	struct endpoint *f = endpoint_for_level(test, RDMA2_BKREQSUP_GENL, roce, 0);
+
+	KUNIT_EXPECT_NE(test, f->ep.ep_chunk_max, 0);
+	xprt2_param_backward.pm_value = RDMA2_BKREQSUP_INLINE;
+	KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
+	KUNIT_EXPECT_EQ(test, f->ep.ep_chunk_max, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->ep.ep_chunk_units.un_free), 0);
 }
 
 /* A device without free entries for chunks */
@@ -409,6 +470,8 @@ static struct kunit_case connect_cases[] = {
 	KUNIT_CASE_PARAM(depth, level_gen_params),
 	KUNIT_CASE(first_grant),
 	KUNIT_CASE(device_without_entries),
+	KUNIT_CASE(refused_queues),
+	KUNIT_CASE(no_chunks_left),
 	KUNIT_CASE(least_device),
 	KUNIT_CASE(one_region),
 	KUNIT_CASE(regions_for_swap),

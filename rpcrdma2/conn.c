@@ -16,6 +16,7 @@ void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
 {
 	memset(co, 0, sizeof(*co));
 	co->co_ops = ops;
+	co->co_vector = -1;
 	INIT_WORK(&co->co_recv_work, rpcrdma2_recv_work);
 	rpcrdma2_sq_init(co);
 }
@@ -45,21 +46,33 @@ static struct ib_cq *rpcrdma2_conn_create_recv_cq(struct rpcrdma2_conn *co,
 
 /*
  * The RDMA core gives each CQ without a vector the next one of the device. Two
- * for each connection would leave every second vector without Receives:
- * "Completion vectors" in Documentation/architecture.rst.
+ * for each connection would leave every second vector without Receives, and so
+ * would another one for each attempt: "Completion vectors" in
+ * Documentation/architecture.rst.
  */
+static struct ib_cq *rpcrdma2_conn_create_send_cq(struct rpcrdma2_conn *co,
+						  unsigned int entries)
+{
+	struct ib_device *dev = rpcrdma2_conn_device(co);
+
+	if (co->co_vector >= 0)
+		return ib_alloc_cq(dev, co, entries, co->co_vector,
+				   IB_POLL_WORKQUEUE);
+	return ib_alloc_cq_any(dev, co, entries, IB_POLL_WORKQUEUE);
+}
+
 static int rpcrdma2_conn_create_cqs(struct rpcrdma2_conn *co,
 				    const struct rpcrdma2_conn_size *size)
 {
 	struct ib_cq *cq;
 
 	/* A flush completes every entry, signaled or not. */
-	cq = ib_alloc_cq_any(rpcrdma2_conn_device(co), co, size->sends,
-			     IB_POLL_WORKQUEUE);
+	cq = rpcrdma2_conn_create_send_cq(co, size->sends);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	co->co_send_cq = cq;
-	cq = rpcrdma2_conn_create_recv_cq(co, size->recvs, cq->comp_vector);
+	co->co_vector = cq->comp_vector;
+	cq = rpcrdma2_conn_create_recv_cq(co, size->recvs, co->co_vector);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	co->co_recv_cq = cq;
@@ -119,6 +132,20 @@ static int rpcrdma2_conn_create_qp(struct rpcrdma2_conn *co,
 	return 0;
 }
 
+/* Nothing uses the CQs: there is no queue pair. */
+static void rpcrdma2_conn_free_cqs(struct rpcrdma2_conn *co)
+{
+	if (co->co_recv_cq)
+		ib_free_cq(co->co_recv_cq);
+	if (co->co_send_cq)
+		ib_free_cq(co->co_send_cq);
+	if (co->co_pd)
+		ib_dealloc_pd(co->co_pd);
+	co->co_recv_cq = NULL;
+	co->co_send_cq = NULL;
+	co->co_pd = NULL;
+}
+
 int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 			 struct rpcrdma2_conn_size *size,
 			 void (*event)(struct ib_event *event, void *context))
@@ -135,18 +162,22 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 	ret = rpcrdma2_conn_create_cqs(co, size);
 	if (!ret)
 		ret = rpcrdma2_conn_create_qp(co, size, event);
+	if (ret)
+		rpcrdma2_conn_free_cqs(co);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_create);
 
-void rpcrdma2_conn_log_backward(const struct rpcrdma2_conn *co, u32 *logged,
-				const char *module, u32 calls)
+void rpcrdma2_conn_log_limit(const struct rpcrdma2_conn *co, u32 *logged,
+			     const char *module, u32 number, const char *what,
+			     const char *param)
 {
-	if (xchg(logged, calls) != calls)
-		pr_info_ratelimited("%s: device %s has queues for %u callbacks at once, regardless of the module parameter backward\n",
-				    module, rpcrdma2_conn_device(co)->name, calls);
+	if (xchg(logged, number) != number)
+		pr_info_ratelimited("%s: device %s has queues for %u %s at once, fewer than the module parameter %s\n",
+				    module, rpcrdma2_conn_device(co)->name,
+				    number, what, param);
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_conn_log_backward);
+EXPORT_SYMBOL_GPL(rpcrdma2_conn_log_limit);
 
 void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
 {
@@ -155,12 +186,7 @@ void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
 		rdma_destroy_qp(co->co_id);
 	/* a late event queues it no longer */
 	disable_work_sync(&co->co_recv_work);
-	if (co->co_recv_cq)
-		ib_free_cq(co->co_recv_cq);
-	if (co->co_send_cq)
-		ib_free_cq(co->co_send_cq);
-	if (co->co_pd)
-		ib_dealloc_pd(co->co_pd);
+	rpcrdma2_conn_free_cqs(co);
 	if (co->co_id)
 		rdma_destroy_id(co->co_id);
 }

@@ -376,16 +376,12 @@ static int svc2_conn_check(struct svc2_xprt *sp)
 /* Applies the configured sizes, within the limits of the device (C-003). */
 static int svc2_conn_size_receives(struct svc2_xprt *sp)
 {
-	struct ib_device *dev = rpcrdma2_conn_device(&sp->sp_conn);
-	u32 configured = rpcrdma2_param(&svc2_receive_size);
-	u32 bytes = rpcrdma2_recv_begin(&sp->sp_conn, configured);
+	u32 bytes = rpcrdma2_recv_begin(&sp->sp_conn,
+					rpcrdma2_param(&svc2_receive_size));
 	/* one Receive is for the drain */
 	u32 most = rpcrdma2_conn_room(&sp->sp_conn, 1);
 
 	static_assert(PAGE_SIZE >= RPCRDMA2_INLINE_DEFAULT);
-	if (bytes < configured)
-		pr_info_ratelimited("device %s limits Receives to %u bytes, less than the module parameter receive_size\n",
-				    dev_name(&dev->dev), bytes);
 	sp->sp_rpool.rp_size = bytes;
 
 	sp->sp_credits = rpcrdma2_param(&svc2_credits);
@@ -449,12 +445,10 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 	const struct ib_device_attr *attrs =
 		&rpcrdma2_conn_device(&sp->sp_conn)->attrs;
 	u32 level = rpcrdma2_param(&svc2_backward);
-	u32 configured = rpcrdma2_param(&svc2_backward_credits);
-	static u32 logged;
 	unsigned int pages;
 	int ret;
 
-	sp->sp_backward_max = configured;
+	sp->sp_backward_max = rpcrdma2_param(&svc2_backward_credits);
 	/* callbacks with chunks need regions that the device registers (C-009) */
 	if (!sp->sp_can_invalidate || !attrs->max_fast_reg_page_list_len)
 		level = min_t(u32, level, RDMA2_BKREQSUP_INLINE);
@@ -470,10 +464,46 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 			      SVC2_CALLBACK_REGIONS * sp->sp_backward_max);
 		sp->sp_conn.co_regions.rg_keep = SVC2_CALLBACK_REGIONS;
 	}
-	if (sp->sp_backward_max < configured)
-		rpcrdma2_conn_log_backward(&sp->sp_conn, &logged, "svcrdma2",
-					   sp->sp_backward_max);
 	size->recvs = svc2_grant_recvs(sp->sp_backward_max, sp->sp_credits) + 1;
+	return 0;
+}
+
+/* Logs limits below the module parameters. */
+static void svc2_conn_log_limits(struct svc2_xprt *sp)
+{
+	struct rpcrdma2_conn *co = &sp->sp_conn;
+	static u32 callbacks, rpcs;
+
+	if (sp->sp_rpool.rp_size < rpcrdma2_param(&svc2_receive_size))
+		pr_info_ratelimited("device %s limits Receives to %u bytes, less than the module parameter receive_size\n",
+				    dev_name(&rpcrdma2_conn_device(co)->dev),
+				    sp->sp_rpool.rp_size);
+	if (sp->sp_backward_max < rpcrdma2_param(&svc2_backward_credits))
+		rpcrdma2_conn_log_limit(co, &callbacks, "svcrdma2",
+					sp->sp_backward_max, "callbacks",
+					"backward");
+	if (sp->sp_credits < rpcrdma2_param(&svc2_credits))
+		rpcrdma2_conn_log_limit(co, &rpcs, "svcrdma2", sp->sp_credits,
+					"RPCs", "credits");
+}
+
+static int svc2_conn_create_queues(struct svc2_xprt *sp,
+				   struct rpcrdma2_conn_size *size)
+{
+	int ret = 0, err;
+
+	do {
+		err = svc2_conn_size_queues(sp, size);
+		if (err)
+			return ret ?: err;
+		ret = rpcrdma2_conn_create(&sp->sp_conn, size, svc2_qp_event);
+	} while (rpcrdma2_conn_shrink(&sp->sp_conn, size, ret));
+	if (ret == -EOPNOTSUPP)
+		return svc2_conn_refuse(sp,
+				"the device lacks reliable connections or memory regions; use another device");
+	if (ret)
+		return ret;
+	svc2_conn_log_limits(sp);
 	svc2_grant_begin(sp);
 	return 0;
 }
@@ -554,13 +584,7 @@ static int svc2_conn_setup(struct svc2_xprt *sp)
 	sp->sp_can_invalidate = dev->attrs.device_cap_flags &
 				IB_DEVICE_MEM_MGT_EXTENSIONS &&
 				!rpcrdma2_fault(extensions);
-	ret = svc2_address_get(sp) ?: svc2_conn_size_queues(sp, &size);
-	if (ret)
-		return ret;
-	ret = rpcrdma2_conn_create(&sp->sp_conn, &size, svc2_qp_event);
-	if (ret == -EOPNOTSUPP)
-		return svc2_conn_refuse(sp,
-				"the device lacks reliable connections or memory regions; use another device");
+	ret = svc2_address_get(sp) ?: svc2_conn_create_queues(sp, &size);
 	if (ret)
 		return ret;
 

@@ -307,6 +307,8 @@ static unsigned int xprt2_ep_size_backward(struct xprt2_ep *ep,
 	const struct rdma_cm_id *id = ep->ep_conn.co_id;
 	unsigned int longest;
 
+	ep->ep_chunk_max = 0;
+	atomic_set(&ep->ep_chunk_units.un_free, 0);
 	if (rpcrdma2_param(&xprt2_param_backward) != RDMA2_BKREQSUP_GENL ||
 	    rdma_protocol_iwarp(id->device, id->port_num))
 		return 0;
@@ -369,7 +371,6 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
 	unsigned int segs, depth, entries, backward, calls;
-	static u32 logged;
 
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
 	    !attrs->max_fast_reg_page_list_len || rpcrdma2_fault(extensions))
@@ -391,8 +392,6 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	if (depth < xprt2_sq_depth(1, segs, calls))
 		return xprt2_report_device(ep, "has too small queues for 1 MiB payloads");
 
-	if (calls < ep->ep_xp->xp_backward_target)
-		rpcrdma2_conn_log_backward(&ep->ep_conn, &logged, "xprtrdma2", calls);
 	WRITE_ONCE(ep->ep_xp->xp_backward_credits, calls);
 	ep->ep_calls_target = min_t(u32, calls, XPRT2_BACKWARD_FIRST);
 	*size = (struct rpcrdma2_conn_size){ .send_sges = ep->ep_max_sge };
@@ -417,20 +416,39 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 	return 0;
 }
 
+/* Log limits below the module parameters. */
+static void xprt2_ep_log_limits(struct xprt2_ep *ep)
+{
+	const struct xprt2_xprt *xp = ep->ep_xp;
+	static u32 callbacks, rpcs;
+
+	if (xp->xp_backward_credits < xp->xp_backward_target)
+		rpcrdma2_conn_log_limit(&ep->ep_conn, &callbacks, "xprtrdma2",
+					xp->xp_backward_credits, "callbacks",
+					"backward");
+	if (ep->ep_max_reqs < xp->xp_xprt.max_reqs)
+		rpcrdma2_conn_log_limit(&ep->ep_conn, &rpcs, "xprtrdma2",
+					ep->ep_max_reqs, "RPCs", "slots");
+}
+
 static int xprt2_ep_create_queues(struct xprt2_ep *ep)
 {
 	struct rpcrdma2_conn_size size;
-	int ret;
+	int ret = 0, err;
 
-	ret = xprt2_ep_size_for_device(ep, &size);
-	if (ret)
-		return ret;
-	xprt2_begin_properties(ep);
-	ret = rpcrdma2_conn_create(&ep->ep_conn, &size, NULL);
+	do {
+		err = xprt2_ep_size_for_device(ep, &size);
+		if (err)
+			return ret ?: err;
+		ret = rpcrdma2_conn_create(&ep->ep_conn, &size, NULL);
+	} while (rpcrdma2_conn_shrink(&ep->ep_conn, &size, ret));
 	if (ret == -EOPNOTSUPP)
 		return xprt2_report_device(ep, "has no reliable connections");
-	if (!ret)
+	if (!ret) {
+		xprt2_ep_log_limits(ep);
+		xprt2_begin_properties(ep);
 		ret = rpcrdma2_regions_grow(&ep->ep_conn);
+	}
 	/* retry after a delay, and not at once as negotiation does */
 	return ret == -EAGAIN ? -ENOMEM : ret;
 }

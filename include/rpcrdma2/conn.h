@@ -645,6 +645,9 @@ struct rpcrdma2_conn_ops {
  * @co_pd: protection domain
  * @co_send_cq: completions of all but Receives
  * @co_recv_cq: completions of Receives
+ * @co_vector: completion vector of both CQs, of the first attempt to create
+ *	them; -1 before
+ * @co_max_wr: most entries of a queue, once a device has refused more; or 0
  * @co_recv_polled: the owner polls @co_recv_cq
  * @co_recv_work: polls @co_recv_cq when the owner no longer does
  * @co_recv_pages: pages of the largest Receive, by rpcrdma2_recv_begin()
@@ -668,6 +671,8 @@ struct rpcrdma2_conn {
 	struct ib_pd			*co_pd;
 	struct ib_cq			*co_send_cq;
 	struct ib_cq			*co_recv_cq;
+	int				co_vector;
+	u32				co_max_wr;
 	bool				co_recv_polled;
 	struct work_struct		co_recv_work;
 	unsigned int			co_recv_pages;
@@ -727,9 +732,9 @@ static inline struct ib_device *rpcrdma2_conn_device(const struct rpcrdma2_conn 
 static inline u32 rpcrdma2_conn_room(const struct rpcrdma2_conn *co, u32 beside)
 {
 	const struct ib_device_attr *attrs = &rpcrdma2_conn_device(co)->attrs;
+	u32 most = min_t(u32, attrs->max_qp_wr, attrs->max_cqe);
 
-	return rpcrdma2_caps_room(min_t(u32, attrs->max_qp_wr, attrs->max_cqe),
-				  beside);
+	return rpcrdma2_caps_room(min(most, co->co_max_wr ?: most), beside);
 }
 
 static inline struct ib_qp *rpcrdma2_conn_qp(const struct rpcrdma2_conn *co)
@@ -763,22 +768,52 @@ void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
  *	is @co
  *
  * Context: may sleep.
- * Return: 0, or a negative errno; rpcrdma2_conn_destroy() releases what was
- * created.
+ * Return: 0, or a negative errno, and nothing was created.
  */
 int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 			 struct rpcrdma2_conn_size *size,
 			 void (*event)(struct ib_event *event, void *context));
 
+/* Smaller queues are not tried: without them no device is of use. */
+#define RPCRDMA2_WR_LEAST	256U
+
 /**
- * rpcrdma2_conn_log_backward - log that the device limits backward Calls
+ * rpcrdma2_conn_shrink - size queues for less, after a device has refused them
+ * @co: connection
+ * @size: sizes of the refused queues
+ * @ret: result of rpcrdma2_conn_create()
+ *
+ * A driver may refuse queues of fewer than max_qp_wr entries, because it counts
+ * blocks of 64 bytes, of which a wide work request takes several; its error may
+ * be -ENOMEM.
+ *
+ * Return: true when rpcrdma2_conn_room() has become less: the caller computes
+ * the sizes again, and tries again.
+ */
+static inline bool rpcrdma2_conn_shrink(struct rpcrdma2_conn *co,
+					const struct rpcrdma2_conn_size *size,
+					int ret)
+{
+	u32 most = max(size->sends, size->recvs);
+
+	if ((ret != -EINVAL && ret != -ENOMEM) || most <= RPCRDMA2_WR_LEAST)
+		return false;
+	co->co_max_wr = max(most / 2, RPCRDMA2_WR_LEAST);
+	return true;
+}
+
+/**
+ * rpcrdma2_conn_log_limit - log that a connection has fewer Calls than configured
  * @co: connection with an identifier that has a device
  * @logged: number in the last log line; only a different number is logged
  * @module: name of the owner's module
- * @calls: concurrent backward Calls that the queues of the device permit
+ * @number: concurrent Calls that the queues of the connection permit
+ * @what: kind of Calls
+ * @param: name of the module parameter that permits more
  */
-void rpcrdma2_conn_log_backward(const struct rpcrdma2_conn *co, u32 *logged,
-				const char *module, u32 calls);
+void rpcrdma2_conn_log_limit(const struct rpcrdma2_conn *co, u32 *logged,
+			     const char *module, u32 number, const char *what,
+			     const char *param);
 
 /**
  * rpcrdma2_conn_destroy - destroy all verbs objects, the identifier last

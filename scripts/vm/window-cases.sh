@@ -245,6 +245,32 @@ window_moves()
 	check "$label: the device with its original limits" rmmod rpcrdma2_small
 }
 
+# window_refused: on a device that refuses queues below its own limits, each end reduces its
+# queues in the same attempt to connect, and logs this once
+window_refused()
+{
+	local label="1024 RPCs on both sides, queues of more than 1200 are refused"
+
+	check "$label: the device" modprobe rpcrdma2_small max_created=1200 \
+		max_qp_wr=65536 || return
+	echo 1024 >/sys/module/xprtrdma2/parameters/slots
+	echo 1024 >/sys/module/svcrdma2/parameters/credits
+	dmesg -C
+	counted check "$label: connect" echo_connect
+	expect "$label: the first attempt" "c_connects == 1 && c_connect_failures == 0"
+	is "$label: the client's view" /proc/net/rpc/xprtrdma2 state=up slots=451
+	is "$label: the server's view" /proc/net/rpc/svcrdma2 state=up credits_max=512 "sq=*/1022"
+	check "$label: 500 Calls" all_right both 500 "window=64 head $inline $inline_reply"
+	check "$label: disconnect first" echo_disconnect
+	check "$label: connect again" echo_connect
+	check "$label: disconnect" echo_disconnect
+	check "$label: the log has one line for each end" [ "$(dmesg |
+		grep -c "rdma2: device rxe0 has queues for \(451\|512\) RPCs at once")" -eq 2 ]
+	check "$label: the device with its original limits" rmmod rpcrdma2_small
+	echo 64 >/sys/module/xprtrdma2/parameters/slots
+	echo 64 >/sys/module/svcrdma2/parameters/credits
+}
+
 window_cases()
 {
 	local buffers rnr_before
@@ -271,6 +297,7 @@ window_cases()
 	window_small 1000 32 16 300
 	window_moves
 	window_of 16 16
+	window_refused
 }
 
 # pages_left COUNT: after this many pages, allocations for the client's Receives fail
