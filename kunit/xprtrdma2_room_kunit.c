@@ -2,7 +2,7 @@
 /*
  * Waits of the client's Calls: for Send Queue entries, memory regions, and requests. These may come
  * back before the RPC layer knows that a Call waits for them: then nothing would wake the Call
- * later.
+ * later. And the list of transports, whose readers do not wait for a connect.
  *
  * The suite posts nothing. Other files of the client come from the other suites.
  */
@@ -33,6 +33,12 @@ static int find_no_region(struct rpcrdma2_conn *co)
 	return -EAGAIN;
 }
 
+/* References that were dropped in the task itself, and work that was queued */
+static unsigned int puts;
+static struct work_struct *queued;
+
+#define xprt_put(xprt)				((void)(xprt), puts++)
+#define schedule_work(work)			(queued = (work))
 #undef smp_mb
 #undef smp_mb__after_atomic
 #define smp_mb()				windowed_barrier()	/* a place */
@@ -44,8 +50,6 @@ static int find_no_region(struct rpcrdma2_conn *co)
 #include "../xprtrdma2/transport.c"
 
 /* Stubs for the other files of the client */
-DEFINE_MUTEX(xprt2_transports_lock);
-LIST_HEAD(xprt2_transports);
 struct rpcrdma2_param xprt2_param_slots = { XPRT2_SLOTS_MIN };
 struct rpcrdma2_param xprt2_param_backward_credits = { 1 };
 const char *xprt2_netid(bool v6) { return "rdma2"; }
@@ -470,9 +474,37 @@ static void listed_once(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, xprt2_transports.next, &fixture->xp->xp_listed);
 }
 
+/*
+ * A reader of the list does not put the last reference of a transport that was destroyed
+ * meanwhile: xprt_put() would wait for XPRT_LOCKED, which a connect may hold for a minute.
+ */
+static void last_reference(struct kunit *test)
+{
+	struct xprt2_xprt *xp = fixture->xp;
+	refcount_t *references = &xp->xp_xprt.kref.refcount;
+
+	queued = NULL;
+	puts = 0;
+	xprt2_list_transport(xp);
+	KUNIT_ASSERT_PTR_EQ(test, xprt2_next_transport(NULL), xp);
+	KUNIT_EXPECT_EQ(test, refcount_read(references), 2);
+	KUNIT_EXPECT_NULL(test, xprt2_next_transport(xp));
+	KUNIT_EXPECT_EQ(test, refcount_read(references), 1);
+	KUNIT_EXPECT_NULL(test, queued);
+
+	KUNIT_ASSERT_PTR_EQ(test, xprt2_next_transport(NULL), xp);
+	refcount_dec(references);	/* the RPC layer's */
+	KUNIT_EXPECT_NULL(test, xprt2_next_transport(xp));
+	KUNIT_EXPECT_EQ(test, puts, 0);
+	KUNIT_ASSERT_PTR_EQ(test, queued, &xp->xp_put_work);
+	queued->func(queued);
+	KUNIT_EXPECT_EQ(test, puts, 1);
+}
+
 static struct kunit_case room_cases[] = {
 	KUNIT_CASE(regions_stay_for_swap),
 	KUNIT_CASE(listed_once),
+	KUNIT_CASE(last_reference),
 	KUNIT_CASE(entries_after_wait),
 	KUNIT_CASE(entries_before_wait),
 	KUNIT_CASE(entries_before_second_look),

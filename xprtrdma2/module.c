@@ -6,9 +6,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/debugfs.h>
-#include <linux/list.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 
@@ -21,40 +19,6 @@
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
-
-/*
- * All transports that have begun to connect: a module parameter applies to each,
- * and /proc shows each.
- */
-DEFINE_MUTEX(xprt2_transports_lock);	/* guards the list */
-LIST_HEAD(xprt2_transports);
-
-/*
- * The transport behind @xp on the list, or the first one. It is referenced, and
- * stays on the list, until it is passed to this function again. Return: NULL at
- * the end. The list is not locked meanwhile.
- */
-static struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp)
-{
-	struct list_head *pos = xp ? &xp->xp_listed : &xprt2_transports;
-	struct xprt2_xprt *next = NULL;
-
-	scoped_guard(mutex, &xprt2_transports_lock) {
-		while ((pos = pos->next) != &xprt2_transports) {
-			next = list_entry(pos, struct xprt2_xprt, xp_listed);
-			if (xprt_get(&next->xp_xprt))
-				break;
-			next = NULL;
-		}
-	}
-	if (xp)
-		xprt_put(&xp->xp_xprt);
-	return next;
-}
-
-#define xprt2_for_each_transport(_xp)					\
-	for ((_xp) = xprt2_next_transport(NULL); (_xp);			\
-	     (_xp) = xprt2_next_transport(_xp))
 
 RPCRDMA2_PARAM(xprt2_param_slots, slots, "uint",
 	       "Maximum number of outstanding RPCs of a connection (4 to 16384, default 64); applies to new mounts",
@@ -416,7 +380,8 @@ out_wq:
 
 /*
  * Runs only when no transport is left: each holds a module reference. The work
- * of the kernel that put the last one may not have returned from this module.
+ * that put the last one, or has destroyed it, may not have returned from this
+ * module.
  */
 static void __exit xprt2_exit(void)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Operations for the RPC layer. Their table, at the end, is in order of use. */
+#include <linux/list.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/random.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -59,6 +61,13 @@ static int xprt2_set_address_strings(struct rpc_xprt *xprt)
 	       xprt2_set_port_strings(xprt, rpc_get_port(sap));
 }
 
+/*
+ * All transports that have begun to connect: a module parameter applies to each,
+ * and /proc shows each.
+ */
+static DEFINE_MUTEX(xprt2_transports_lock);	/* guards the list */
+static LIST_HEAD(xprt2_transports);
+
 static void xprt2_free(struct xprt2_xprt *xp)
 {
 	unsigned int i;
@@ -85,6 +94,49 @@ static void xprt2_list_transport(struct xprt2_xprt *xp)
 		return;
 	guard(mutex)(&xprt2_transports_lock);
 	list_add_tail(&xp->xp_listed, &xprt2_transports);
+}
+
+static void xprt2_put_work(struct work_struct *work)
+{
+	xprt_put(&container_of(work, struct xprt2_xprt, xp_put_work)->xp_xprt);
+}
+
+/*
+ * With the last reference xprt_put() waits for XPRT_LOCKED, which a connect may
+ * hold for a minute and more. Work waits instead of the reader.
+ */
+static void xprt2_put(struct xprt2_xprt *xp)
+{
+	if (!refcount_dec_not_one(&xp->xp_xprt.kref.refcount))
+		schedule_work(&xp->xp_put_work);
+}
+
+/**
+ * xprt2_next_transport - walk the list of transports
+ * @xp: the last result, whose reference is dropped; or NULL at the beginning
+ *
+ * The list is not locked between two calls.
+ *
+ * Context: sleeps.
+ * Return: the next transport, which is referenced and stays on the list until
+ * the next call; or NULL at the end.
+ */
+struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp)
+{
+	struct list_head *pos = xp ? &xp->xp_listed : &xprt2_transports;
+	struct xprt2_xprt *next = NULL;
+
+	scoped_guard(mutex, &xprt2_transports_lock) {
+		while ((pos = pos->next) != &xprt2_transports) {
+			next = list_entry(pos, struct xprt2_xprt, xp_listed);
+			if (xprt_get(&next->xp_xprt))
+				break;
+			next = NULL;
+		}
+	}
+	if (xp)
+		xprt2_put(xp);
+	return next;
 }
 
 static void xprt2_connect_worker(struct work_struct *work)
@@ -222,6 +274,7 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 	xp->xp_backward_credits = xp->xp_backward_target;
 	xprt2_init_receives(xp);
 	INIT_LIST_HEAD(&xp->xp_listed);
+	INIT_WORK(&xp->xp_put_work, xprt2_put_work);
 
 	/* with a request for an error, however short memory is later */
 	ret = xprt2_set_address_strings(xprt) ?: xprt2_reqs_create(xp) ?:

@@ -650,6 +650,7 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_called: counters of backward Calls
  * @xp_listed: on the list of all transports, from the first connect on; added by
  *	xp_connect_work
+ * @xp_put_work: drops the last reference of xprt2_next_transport()
  */
 struct xprt2_xprt {
 	struct rpc_xprt		xp_xprt;
@@ -698,6 +699,7 @@ struct xprt2_xprt {
 	struct xprt2_stats	xp_stats;
 	struct rpcrdma2_backward xp_called;
 	struct list_head	xp_listed;
+	struct work_struct	xp_put_work;
 };
 
 static inline struct xprt2_xprt *xprt2_from_xprt(struct rpc_xprt *xprt)
@@ -722,8 +724,6 @@ static inline void xprt2_count_error(struct xprt2_ep *ep,
 
 /* module.c */
 extern struct workqueue_struct *xprt2_wq;
-extern struct mutex xprt2_transports_lock;
-extern struct list_head xprt2_transports;
 extern struct rpcrdma2_param xprt2_param_slots;
 extern struct rpcrdma2_param xprt2_param_backward_credits;
 extern struct rpcrdma2_param xprt2_param_receive_size;
@@ -734,6 +734,10 @@ const char *xprt2_netid(bool v6);
 
 /* transport.c */
 extern struct xprt_class xprt2_class;
+struct xprt2_xprt *xprt2_next_transport(struct xprt2_xprt *xp);
+#define xprt2_for_each_transport(_xp)					\
+	for ((_xp) = xprt2_next_transport(NULL); (_xp);			\
+	     (_xp) = xprt2_next_transport(_xp))
 
 /* connect.c */
 int xprt2_ep_connect(struct xprt2_xprt *xp);
