@@ -20,7 +20,9 @@ set -u
 export ASAN_OPTIONS=quarantine_size_mb=4
 
 here=$top/scripts/fuzz
-out=$cache/fuzz
+out=$(own_dir "$top")/fuzz || exit
+# Inputs that have reached new code, of all checkouts
+corpus=$cache/fuzz-corpus
 runs=100000000
 seconds=${FUZZ_SECONDS:-0}
 seed=$((RANDOM * 32768 + RANDOM))
@@ -55,7 +57,7 @@ build()
 	local pure
 
 	need_packages clang libclang-rt-dev make
-	mkdir -p "$out/corpus" "$out/found" || return 1
+	mkdir -p "$corpus" "$out/found" || return 1
 	# The kernel headers are substitutes, as in the user-space unit tests.
 	cd "$top" && make -s -f kunit/host/Makefile OUT="$out" headers ||
 		return 1
@@ -63,7 +65,7 @@ build()
 		sed -n 's/^pure //p')
 	compile random '' "$here/random.c" || return 1
 	compile guided ,fuzzer "$here/guided.c" || return 1
-	"$out/random" seeds "$out/corpus"
+	"$out/random" seeds "$corpus"
 }
 
 # worker N: the share of one processor: a tenth of the messages guided, or half of the time
@@ -74,7 +76,7 @@ worker()
 
 	"$out/guided" -max_len=2048 -seed=$((seed + n + 1)) -runs=$((blind / 10 + 1)) \
 		-max_total_time=$first -artifact_prefix="$out/found/" \
-		-print_final_stats=1 "$out/corpus" >"$log" 2>&1 || return 1
+		-print_final_stats=1 "$corpus" >"$log" 2>&1 || return 1
 	sed -n 's/^stat::number_of_executed_units: //p' "$log" \
 		>"$out/guided-$n.count"
 
