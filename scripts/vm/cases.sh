@@ -112,7 +112,7 @@ refuses()
 # at_work: waits until the load, process $load with its output in /tmp/load, has begun
 at_work()
 {
-	while kill -0 "$load" 2>/dev/null && ! grep -qs '^# begins' /tmp/load; do
+	while kill -0 "${1:-$load}" 2>/dev/null && ! grep -qs '^# begins' "${2:-/tmp/load}"; do
 		sleep 0.2
 	done
 }

@@ -456,7 +456,7 @@ group_backward-rpc-chunks()
 		"c_backward_read_chunks > 0 && c_backward_write_chunks > 0 &&
 		c_backward_reply_chunks > 0 && s_backward_remote_invs > 0 && s_mrs_allocated > 16"
 	chunks_undisturbed
-	happens_in 62 regions_are_few "$before" &&
+	happens_in 68 regions_are_few "$before" &&
 		ok "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed afterwards" ||
 		fail "B-08 ${rose[s_mrs_trimmed]} of ${rose[s_mrs_allocated]} are freed afterwards"
 	echo_half_fenced

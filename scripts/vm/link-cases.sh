@@ -395,14 +395,20 @@ load()
 {
 	mkdir -p "$1"
 	[ "$2" = - ] || mkdir -p "$2"
-	"$load_sh" "$1" "$2" 15 1 >"/tmp/load${1//\//-}" 2>&1 &
+	"$load_sh" "$1" "$2" 600 1 >"/tmp/load${1//\//-}" 2>&1 &
 	loads["$1"]=$!
 }
 
+# end_loads: ends the loads when each has written to all of its large files
 end_loads()
 {
 	local dir
 
+	for dir in "${!loads[@]}"; do
+		at_work "${loads[$dir]}" "/tmp/load${dir//\//-}"
+	done
+	sleep 5
+	kill "${loads[@]}"
 	for dir in "${!loads[@]}"; do
 		has_verified "$dir: all data are correct" "${loads[$dir]}" "/tmp/load${dir//\//-}"
 	done
@@ -411,8 +417,8 @@ end_loads()
 # Starts a client in the server's guest, with a load until end_own_load
 own_load()
 {
-	modprobe xprtrdma2 && mount_nfs rdma2 4.2 /mnt "$patient" && mkdir -p /mnt/own &&
-	"$load_sh" /mnt/own "$export_dir/own" 15 1 >/tmp/own 2>&1 &
+	modprobe xprtrdma2 && mount_nfs rdma2 4.2 /mnt "$patient" && mkdir -p /mnt/own || return
+	"$load_sh" /mnt/own "$export_dir/own" 600 1 >/tmp/own 2>&1 &
 	own=$!
 }
 
@@ -420,6 +426,8 @@ end_own_load()
 {
 	local rc
 
+	at_work "$own" /tmp/own
+	kill "$own"
 	wait "$own"
 	rc=$?
 	cat /tmp/own
@@ -769,7 +777,7 @@ client_reboots()
 {
 	local name="the client's machine restarts, NFSv$1" before
 
-	begin_losses 4.2 || return
+	begin_losses 4.2 "$patient" || return
 	check "$name: mount" on_server far_up "$1" || return
 	if [ "$1" != 3 ]; then
 		echo old >"$export_dir/recalled"
@@ -777,7 +785,7 @@ client_reboots()
 	fi
 	on_server far_writes "$1"
 	check "$name: files are written before" await_far has_synced "$1" 3 &&
-		check "$name: the server has both clients" clients_are 2 || return
+		check "$name: the server has both clients" await_far clients_are 2 || return
 	before=$(counters)
 	delayed 200
 	restart_server
@@ -789,7 +797,7 @@ client_reboots()
 	risen "$before"
 	expect "$name: one connection ends, and with transfers in flight" \
 		"s_disconnects == 1 && s_ended_SEND + s_ended_READ == 1 && c_disconnects == 0"
-	check "$name: the server keeps nothing of it" clients_are 1
+	check "$name: the server keeps nothing of it" await clients_are 1
 	check "$name: the server has the files that were synced" synced_are_in "$export_dir" "$1"
 	check "$name: the client is up again" on_server far_up "$1" &&
 		check "$name: it reads the files that were synced" on_server synced_are_in /mnt "$1"

@@ -55,7 +55,7 @@ lock_rounds()
 			print sum[0] + 0, sum[1] + 0, shared
 		}' /tmp/locks /tmp/rounds | sort -r >/tmp/sums
 	grep '^#' /tmp/sums
-	read -r "rose[c_locks]" "rose[s_locks]" shared < <(grep -v '^#' /tmp/sums)
+	read -r "rose[c_locks]" "rose[s_locks]" shared <<<"$(grep -v '^#' /tmp/sums)"
 }
 
 group_locks()

@@ -210,7 +210,7 @@ moves_under_load()
 	was=$(cat "/sys/class/net/$netdev/address")
 	read -r n again < <(transfers)
 	while [ "$tries" -lt 3 ] || [ "$client" -eq 0 ] || [ "$server" -eq 0 ]; do
-		[ "$tries" -lt 8 ] && : $((tries += 1)) &&
+		[ "$tries" -lt 30 ] && : $((tries += 1)) &&
 			address_moves "02:00:00:00:01:$(printf %02x "$tries")" \
 				>/tmp/said 2>&1 || { good=''; break; }
 	done
