@@ -724,17 +724,30 @@ class Reports(unittest.TestCase):
                                  capture_output=True, check=False,
                                  env={**os.environ, 'run': folder, 'log': f'{folder}/log',
                                       'allow': '', 'report': report})
-        return sum('WARNING' in line for line in ran.stdout.splitlines())
+        self.assertEqual(ran.stderr, '')
+        return re.findall('^.*?(WARNING|BUG)', ran.stdout, re.M)
 
     def test_a_report_that_has_to_be_there(self):
-        one = ('--[ cut here ]--\nWARNING: CPU: 0 PID: 7 at a.h:5 {}\nModules linked in: m\n'
-               'Call Trace:\n  g+0x1\n---[ end trace 0 ]---\n')
+        one = ('--[ cut here ]--\na text\nWARNING: CPU: 0 PID: 7 at a.h:5 {}\n'
+               'Modules linked in: m\nCall Trace:\n  g+0x1\n---[ end trace 0 ]---\n')
         wanted = 'WARNING: .* at a.h:[0-9]+ f'
         for log, report, count in (
                 ('a line\n', '', 0), (one.format('f'), '', 1), (one.format('f'), wanted, 0),
                 (one.format('f') * 2, wanted, 1), ('a line\n', wanted, 1),
-                (one.format('g'), wanted, 2), (one.format('f') + one.format('g'), wanted, 1)):
-            self.assertEqual(self.found(log, report), count, f'{report!r} of {log!r}')
+                (one.format('g'), wanted, 2), (one.format('f') + one.format('g'), wanted, 1),
+                (one.format('g'), r'g\+0x1', 2), (one.format(r'f\b'), r'f\\b', 0)):
+            self.assertEqual(self.found(log, report), ['WARNING'] * count,
+                             f'{report!r} of {log!r}')
+
+    def test_other_reports_in_its_block(self):
+        begin, end = '--[ cut here ]--\nWARNING: at a.h:5 f\n', '---[ end trace 0 ]---\n'
+        for report in (f'BUG: KASAN: in g\n{end}', 'BUG: KASAN: in g\n', f'WARNING: h\n{end}',
+                       f'{begin}{end}', ''):
+            for known in 'a.h:5 f', '':
+                log = f'No virtio device ID configured for PCI\n{report}'
+                log = begin + (report if known else log)
+                self.assertEqual(self.found(log, known), re.findall('WARNING|BUG', log), log)
+        self.assertEqual(self.found(f'{begin}{end}BUG: KASAN: in g\n', 'a.h:5 f'), ['BUG'])
 
 
 class GuestFunctions(unittest.TestCase):

@@ -242,12 +242,15 @@ process_died='(traps: .* general protection fault|[]]: segfault at [0-9a-f]+) ip
 # other access is not known. Where neither is of a module of this checkout, the race is the
 # kernel's own, and "races" in the guest's folder has a line on it: "below" where a function
 # of this checkout is in one of the two stacks, "kernel" where none is.
+#
+# A block from "cut here" to its end is left out if its title is known, and if no other report is
+# in it.
 log_reports()
 {
-	awk -v races="$run/races" -v report="$report" '
+	report=$report awk -v races="$run/races" '
 	function flush() {
 		if (!known) printf "%s", held
-		held = ""; known = inside = 0
+		held = ""; known = inside = titles = 0
 	}
 	function ours(line) { return line ~ /\[([a-z]*rdma2[a-z_]*|canary)\]/ }
 	# A truncated report counts, too.
@@ -259,7 +262,7 @@ log_reports()
 		printf "%s", race
 		race = title = ""; below = whole = 0
 	}
-	BEGIN { printf "" >races }
+	BEGIN { printf "" >races; report = ENVIRON["report"] }
 	/BUG: KCSAN: / { flush_race(); title = $0; next }
 	title != "" {
 		race = race $0 "\n"
@@ -268,17 +271,20 @@ log_reports()
 		if (/==========/) flush_race()
 		next
 	}
-	/\[ cut here \]/ { inside = 1 }
+	/\[ cut here \]/ { known = 0; flush(); inside = 1 }
 	inside {
 		held = held $0 "\n"
 		# User-Mode Linux has DMA only through a PCI bus that is not there.
 		if (/No virtio device ID configured for PCI/) known = 1
-		if (report != "" && $0 ~ report && !reported++) known = 1
+		if (/WARNING:/ && !titles++ && report != "" && $0 ~ report && !reported++)
+			known = 1
+		if (titles > 1 || /BUG|KASAN|UBSAN|Oops|Kernel panic/) known = 0
 		if (/---\[ end trace/) flush()
 		next
 	}
 	{ print }
 	END {
+		known = 0
 		flush()
 		flush_race()
 		if (report != "" && !reported) print "WARNING: lacks a report: " report
