@@ -760,7 +760,7 @@ class GuestFunctions(unittest.TestCase):
                 with open(f'{folder}/{name}', 'w', encoding='utf-8') as file:
                     file.write(text)
             ran = subprocess.run(
-                ['bash', '-uc', f'. {HERE}/vm/cases.sh\nfor i in view storm; do\n'
+                ['bash', '-uc', f'. {HERE}/vm/cases.sh\nfor i in view storm callback; do\n'
                  f'. {HERE}/vm/$i-cases.sh\ndone\nproto=rdma2\nawait() {{ "$@"; }}\n{script}'],
                 cwd=folder, env={**os.environ, 'VM_TOP': f'{HERE}/..', 'VM_BUILD': folder,
                                  'VM_CLOCK': 'guest', 'VM_KERNEL': 'uml'},
@@ -793,6 +793,24 @@ class GuestFunctions(unittest.TestCase):
                 said = self.run_bash(f"delays() {{ echo 1 1 0; }}; port_of() {{ echo 1; }}\n"
                                      f"has_delays case words '{program}' 2>/dev/null")
                 self.assertTrue(said.startswith(result), said)
+
+    def test_a_restart_that_no_client_notices(self):
+        said = self.run_bash('''
+            client_counter() { counter=3; }
+            rpc.nfsd() { echo "nfsd $1"; }
+            listen_on() { echo "listens on $1"; }
+            server_restart rdma2 || echo fails
+            ''')
+        self.assertEqual(said, 'nfsd 0\nnfsd 8\nlistens on rdma2\nfails\n')
+
+    def test_a_command_that_fails_during_a_recall(self):
+        said = self.run_bash('''
+            recalling() { sleep 0 & recaller=$!; }
+            export_dir=$PWD
+            for i in true false; do while_recalling 1 "$i"; done
+            echo "$failed"
+            ''')
+        self.assertEqual(said, 'FAIL while callbacks are outstanding: false\n1\n')
 
 
 class Jobs(unittest.TestCase):

@@ -329,8 +329,8 @@ recalling()
 
 # while_recalling N COMMAND...: runs the command after N callbacks have arrived, while
 # others are outstanding. On a busy machine all may be over when this task looks: then they
-# are recalled once more, because the command has not run yet. The command does not run, and a
-# case fails, if nothing can be recalled.
+# are recalled once more, because the command has not run yet. The command does not run if nothing
+# can be recalled. A case fails then, or if the command does.
 while_recalling()
 {
 	local recaller
@@ -340,7 +340,7 @@ while_recalling()
 		rm -f "$export_dir"/d*
 		delegate_again 20 || { fail "$2: no delegations"; return 1; }
 	done
-	"${@:2}"
+	"${@:2}" || fail "while callbacks are outstanding: ${*:2}"
 	wait "$recaller"
 	rm -f "$export_dir"/d*
 }
@@ -383,9 +383,9 @@ restart_and_recover()
 {
 	local folder
 
-	server_restart rdma2
+	server_restart rdma2 || return
 	for folder in "${folders[@]}"; do
-		stat "$folder/." >/dev/null
+		stat "$folder/." >/dev/null || return
 	done
 }
 
@@ -420,13 +420,13 @@ umount_cut_off()
 {
 	local folder umounts=()
 
-	device_down
+	device_down || fail "umount: device removed"
 	for folder in "${folders[@]}"; do
 		umount -f "$folder" 2>/dev/null &
 		umounts+=($!)
 	done
-	await umounts_begin
-	device_up
+	await umounts_begin || fail "umount: not begun without the device"
+	device_up || fail "umount: device back"
 	wait "${umounts[@]}"
 	umount_all || fail "umount"
 }

@@ -383,10 +383,11 @@ outage()
 	eval "$2" && return "$tried"
 }
 
-# server_restart TRANSPORT: the clients have state to reclaim.
+# server_restart TRANSPORT: the clients have state to reclaim. The server has its listener again,
+# also if this fails because no client has attempted to connect.
 server_restart()
 {
-	outage "rpc.nfsd 0" "rpc.nfsd $nfsd_threads" && listen_on "$1"
+	outage "rpc.nfsd 0" "rpc.nfsd $nfsd_threads && listen_on $1"
 }
 
 # has_risen COUNTER -eq|-ge NUMBER: succeeds if the module's counter has risen so since $before
