@@ -803,6 +803,13 @@ class GuestFunctions(unittest.TestCase):
             ''')
         self.assertEqual(said, 'nfsd 0\nnfsd 8\nlistens on rdma2\nfails\n')
 
+    def test_a_counter_that_is_missing(self):
+        said = self.run_bash('''
+            risen_now() { rose=([a]=1); }
+            for i in a b; do has_risen "$i" -ge 1 2>&1 || echo "not $i"; done
+            ''')
+        self.assertEqual(said, 'there is no counter b\nnot b\n')
+
     def test_a_command_that_fails_during_a_recall(self):
         said = self.run_bash('''
             recalling() { sleep 0 & recaller=$!; }

@@ -394,6 +394,7 @@ server_restart()
 has_risen()
 {
 	risen_now
+	[ -n "${rose[$1]+set}" ] || complain "there is no counter $1" || return
 	test "${rose[$1]}" "$2" "$3"
 }
 

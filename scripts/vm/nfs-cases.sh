@@ -390,7 +390,7 @@ outlived()
 	before=$(counters)
 	pkill -STOP rpc.mountd
 	exportfs -f
-	stat "$dir/after" >/dev/null 2>&1
+	kill_after 60 stat "$dir/after" >/dev/null 2>&1
 	await has_risen s_disconnects -ge 1
 	pkill -CONT rpc.mountd
 	umount -f "$dir" 2>/dev/null || umount -l "$dir"
@@ -486,7 +486,7 @@ group_inuse()
 	done
 	dd if=/dev/zero of=/mnt/after bs=64K count=4 status=none
 	check "the mount still works" cmp -n 262144 /mnt/after /dev/zero
-	outlived_calls
+	[ "$proto" != rdma2 ] || outlived_calls
 	swaps
 }
 
