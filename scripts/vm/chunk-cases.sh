@@ -267,19 +267,30 @@ chunks_in_namespace()
 	check "$name: the namespace is deleted" ip netns del other
 }
 
+# waiting: prints how many Calls wait until their connection can send them
+waiting()
+{
+	cat /sys/kernel/debug/sunrpc/rpc_clnt/*/tasks 2>/dev/null |
+		grep -c ' ECHO .* q:xprt_sending'
+}
+
+# held_and_waiting HELD WAITING: succeeds if the client holds so many Calls, and others wait
+held_and_waiting()
+{
+	held="$(come holding) held, $(waiting) waiting"
+	[ "$held" = "$1 held, $2 waiting" ]
+}
+
 # hold_over: the client's service holds 16 Calls of a connection, and then the first one of the next
-# connection. That is all that may be outstanding there before a Reply.
+# connection. That is all that may be outstanding there before a Reply: the other 15 wait.
 hold_over()
 {
 	echo_begin "count=16 window=16 head retry hold=60000"
-	await came holding=16
+	await held_and_waiting 16 0
 	device_again
-	await came holding=17
-	held=$(come holding)
-	until released_and_over; do
-		pause 0.1
-	done
-	wait "$run"
+	await held_and_waiting 17 15
+	await released_and_over || held+=", and the run does not end"
+	have_ended "$run" && wait "$run"
 }
 
 # Calls that the client's service still processes from an earlier connection are not
@@ -291,7 +302,7 @@ calls_held_over()
 	check "$name: 16 credits are granted" grant_grows 16
 	echo_result "$name" "backward=16 wrong=0 failed=0 retried=16" \
 		"c_backward_refused == 0 && c_backward_calls == 32 && c_connects == 1" hold_over
-	same "$name: the client holds 16 and one more" "$held" 17
+	same "$name: the client holds 16 and one more" "$held" "17 held, 15 waiting"
 }
 
 group_backward-rpc-killed()

@@ -66,15 +66,10 @@ grants()
 	return 1
 }
 
-run_is_over()
-{
-	have_ended "$run"
-}
-
 released_and_over()
 {
 	echo_do release
-	run_is_over
+	have_ended "$run"
 }
 
 # grant_grows CREDITS: has as many Calls outstanding as the client of the only connection
@@ -104,10 +99,7 @@ window_held()
 	check "B-05 B-09 $label: $3 of $calls are outstanding in both views" views_say \
 		"backward_credits=$3 backward_used=$3" \
 		"backward_credits=$2 backward_used=$3"
-	until run_is_over; do
-		echo_do release
-		sleep 0.1
-	done
+	await released_and_over || { fail "$label: the run does not end"; return; }
 	wait "$run"
 	check "$label: all get Replies" came "backward=$calls" wrong=0 failed=0 retried=0
 	check "$label: then no Call is outstanding" view_says \
