@@ -59,7 +59,7 @@ chunks_abandoned()
 		"s_backward_revoked >= 2 && s_backward_late == 0 && s_backward_silent >= 1" \
 		echo_do "run direction=backward count=8 $large hold=8000 every=4"
 	# It may hold the Calls of the lost connection still.
-	await came holding=0 2>/dev/null
+	await came holding=0 2>/dev/null || fail "$name: the client holds $(come holding) still"
 	check "$name: later RPCs succeed" right_again 48 "$large"
 }
 
@@ -132,7 +132,7 @@ chunks_without_service()
 	before=$(counters)
 	echo_run_begins
 	check "$name: the service ends" echo_do disconnect
-	await called_in_vain
+	await called_in_vain || fail "$name: no Call has come"
 	echo_do halt
 	wait "$run"
 	check "$name: all data are correct" came wrong=0

@@ -197,8 +197,8 @@ echo_run_begins()
 	before=$(counters)
 	echo_do "run direction=both count=100000000 retry $rpcs" &
 	run=$!
-	await has_risen c_replies -ge 1
-	await has_risen s_backward_replies -ge 1
+	await has_risen c_replies -ge 1 || fail "RPCs of a run: no Reply forward"
+	await has_risen s_backward_replies -ge 1 || fail "RPCs of a run: no Reply backward"
 }
 
 # echo_goes_on: waits until more RPCs of both directions have succeeded

@@ -317,7 +317,7 @@ view_of_read()
 	log_of true
 	tester "" --export "$export_dir" "$addr4" "$port" \
 		lost.an_rdma_read_is_refused || failed=1
-	await has_risen s_ended_READ -ge 1
+	await has_risen s_ended_READ -ge 1 || fail "an RDMA Read fails: no end is counted"
 	reads "memory that the client has offered"
 	is "the view has the reason" $server_view ended=RDMA-Read-failed \
 		state=ended version=2
