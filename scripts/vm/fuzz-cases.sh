@@ -120,6 +120,12 @@ group_fuzz-client()
 	umount -a -f -l -t nfs
 }
 
+# listens PORT: succeeds if the device has a listener on this port
+listens()
+{
+	rdma resource show cm_id | grep -q "LISTEN .*src-addr $addr4:$1 "
+}
+
 # flawed CASE FAULT REPORT [OPTION...]: the fuzzer has to detect a server with a fault, and
 # to reduce its cause to one message and one mutation
 flawed()
@@ -132,8 +138,13 @@ flawed()
 	"$tester" "$addr4" "$flawed_port" \
 		--flawed $fault >/tmp/flawed.log 2>&1 &
 	peer=$!
-	await eval "rdma resource show cm_id | grep -q 'LISTEN .*src-addr $addr4:$flawed_port '" ||
-		fail "$name: the server does not listen"
+	await eval "listens $flawed_port || have_ended $peer"
+	if ! listens "$flawed_port"; then
+		fail "$name: the server does not listen: $(tail -n 1 /tmp/flawed.log)"
+		kill "$peer" 2>/dev/null
+		wait "$peer"
+		return
+	fi
 	said=$(timeout 120 "$tester" --fuzz \
 		--seed 7 --jobs 1 --export "$export_dir" "$@" "$addr4" "$flawed_port" 2>&1)
 	[ $? -eq 1 ] && grep -q "FAILED: $report" <<<"$said" &&
