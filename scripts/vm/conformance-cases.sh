@@ -197,8 +197,8 @@ cases_of_servers()
 # (siw_proc_terminate()), so the server does not learn which Call broke the connection.
 siw_differs='
 lost.a_send_is_refused: code 8, not 10
-lost.an_rdma_read_is_refused: the peer has ended the connection
-lost.an_rdma_write_is_refused: the peer has ended the connection
+lost.an_rdma_read_is_refused: the third time: the peer has ended the connection
+lost.an_rdma_write_is_refused: the third time: the peer has ended the connection
 '
 
 # Cases that do not apply to a server with version 2, with properties, and with remote
@@ -361,10 +361,10 @@ intree_differs='
 callback_answers.a_grant_wakes_all_that_wait_in_version_one: 2 Calls, and none is granted yet
 callback_answers.no_more_calls_than_are_granted_in_version_one: 2 Calls, and none is granted yet
 callback_answers.replies_of_two_xids_in_version_one: no Call after Raw
-callback_answers.replies_with_chunks_in_version_one: the peer has ended the connection
+callback_answers.replies_with_chunks_in_version_one: after the answer: the peer has ended the connection
 connection.default_threshold_of_version_one: a Send of 2204 bytes, more than 1024
 connection.invalidation_when_both_flags_are_set: invalidation, but the own flag is clear
-connection.no_invalidation_when_the_flag_of_the_server_is_clear: invalidation
+connection.no_invalidation_when_the_flag_of_the_server_is_clear: invalidation, but the flag of the server is clear
 connection.sizes_are_of_one_connection: a Send of 2204 bytes, more than 1024
 headers.msgp: a Reply expected, not Error
 headers.version_one_errors: \x00\x00\x00\x01\x00\x00\x00 \x00\x00\x00\x01\x00

@@ -7,6 +7,7 @@ has ended.
 """
 
 from .. import nfs4, rpc, wire
+from ..endpoint import Lost
 from ..nfs4 import Session
 from ..registry import NotApplicable, case, check
 from ..wire import BRS, BRS_INLINE, BRS_NONE, CALL, NOMSG, REPLY, Error, Prop, Rpc, Segment
@@ -37,7 +38,10 @@ def begin(t):
 def ended_by(t, call, answer):
     """The answer has to end the callback, which nfsd then repeats."""
     t.send(answer)
-    again = next_call(t)
+    try:
+        again = next_call(t)
+    except Lost as reason:
+        raise Lost(f'after the answer: {reason}') from reason
     check(again is not None, f'no Call after {answer}')
     check(again.number != call.number, 'the same Call again')
     t.alive()

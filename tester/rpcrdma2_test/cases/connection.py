@@ -130,7 +130,7 @@ def no_invalidation_when_the_flag_of_the_server_is_clear(t):
         raise NotApplicable('the flag of the server is set')
     region = t.memory(4096).window()
     answer = t.answered(t.null(writes=[t.segments(region)]))
-    check(answer.invalidated is None, 'invalidation')
+    check(answer.invalidated is None, 'invalidation, but the flag of the server is clear')
 
 
 @case('S30')

@@ -23,7 +23,10 @@ def costs_its_connection(t, message, *props, size=16384):
         check(t.endpoint.is_left(5), 'the server does not disconnect')
     t.again(size=16384)
     t.alive()
-    t.error(message, SYSTEM)
+    try:
+        t.error(message, SYSTEM)
+    except Lost as reason:
+        raise Lost(f'the third time: {reason}') from reason
     t.alive()
 
 
