@@ -297,10 +297,12 @@ def mounted(client, address):
         run('umount', MOUNT)
     finally:
         with Cleaning():
-            # After an error, RPCs may be in flight whose server does not answer.
-            unmount(MOUNT, '-f', '-l')
-            if pin is not None:
-                write(PIN, f'{pin}\n')
+            try:
+                # After an error, RPCs may be in flight whose server does not answer.
+                unmount(MOUNT, '-f', '-l')
+            finally:
+                if pin is not None:
+                    write(PIN, f'{pin}\n')
 
 
 def compare(size):
@@ -556,7 +558,7 @@ def serve(arguments):
             print(f'The server listens on port {PORT}; Ctrl-C ends it.', flush=True)
             server.ended.wait()
         except KeyboardInterrupt:
-            print()
+            pass
         finally:
             server.stop()
     if server.fault:
@@ -574,6 +576,9 @@ def end_at_signals():
     def handler(*_):
         for number in numbers:
             signal.signal(number, signal.SIG_IGN)
+        # The signal may have interrupted a write to sys.stderr, so this does not use it.
+        with contextlib.suppress(OSError):
+            os.write(2, b'\nCleaning up, please wait.\n')
         Cleaning.signalled = Cleaning.depth > 0
         if not Cleaning.signalled:
             raise KeyboardInterrupt

@@ -499,6 +499,10 @@ class AdapterSignals(unittest.TestCase):
             self.addCleanup(signal.signal, number, signal.getsignal(number))
         self.adapter.end_at_signals()
         self.done = []
+        self.written = []
+        mock = unittest.mock.patch('os.write', lambda fd, text: self.written.append((fd, text)))
+        mock.start()
+        self.addCleanup(mock.stop)
 
     def signalled(self, *command, **_):
         """Stands in for a command during which the signal comes."""
@@ -513,6 +517,19 @@ class AdapterSignals(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             server.stop()
         self.assertEqual(self.done, ['second', 'first'])
+        self.assertEqual(self.written, [(2, b'\nCleaning up, please wait.\n')])
+
+    def test_a_signal_before_any_of_them(self):
+        with self.assertRaises(KeyboardInterrupt):
+            self.signalled()
+        self.assertEqual(len(self.written), 1)
+
+    def test_a_signal_without_a_terminal(self):
+        server = self.adapter.Server(None)
+        server.undo.callback(self.signalled, 'a step')
+        with unittest.mock.patch('os.write', side_effect=OSError(errno.EIO, '')), \
+                self.assertRaises(KeyboardInterrupt):
+            server.stop()
 
     def test_the_pin_of_a_mount(self):
         pins = []
@@ -522,6 +539,16 @@ class AdapterSignals(unittest.TestCase):
             with self.assertRaises(KeyboardInterrupt), self.adapter.mounted('v1', '192.0.2.1'):
                 self.done.append('a step')
         self.assertEqual(self.done, ['a step', f'{folder}/mnt'])
+        self.assertEqual(pins, ['192.0.2.1=1', 'before\n'])
+
+    def test_the_pin_of_a_mount_that_stays(self):
+        pins = []
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.multiple(
+                self.adapter, MOUNT=f'{folder}/mnt', load=lambda *_: None, read=lambda _: 'before',
+                run=lambda *_: '', unmount=unittest.mock.Mock(side_effect=self.adapter.Fault),
+                write=lambda _, text: pins.append(text)):
+            with self.assertRaises(self.adapter.Fault), self.adapter.mounted('v1', '192.0.2.1'):
+                pass
         self.assertEqual(pins, ['192.0.2.1=1', 'before\n'])
 
     def test_modules(self):
