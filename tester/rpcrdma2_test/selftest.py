@@ -183,7 +183,10 @@ def fuzzing():
 
 
 def texts():
-    """Each requirement of a case has a meaning, and each setting is in the table."""
+    """
+    Each requirement of a case has a meaning, and each setting is in the table. Texts have the
+    timeouts as --wait has set them.
+    """
     known = registry.meanings()
     for case in registry.load():
         for i in case.ids:
@@ -193,6 +196,9 @@ def texts():
         for name in re.findall(r"\.set\('(\w+)'", path.read_text('utf-8')):
             if name not in settings.TABLE:
                 yield f'{path.name}: the setting {name} is not in the table'
+    for path in pathlib.Path(__file__).parent.rglob('*.py'):
+        for text in re.findall(r'\w+ \{patience\} s\b', path.read_text('utf-8'), re.I):
+            yield f'{path.name}: "{text}" is not the time that --wait sets'
 
 
 def verdicts():

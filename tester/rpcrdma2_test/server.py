@@ -106,7 +106,7 @@ class Server:
         self.hang_up()
         endpoint = Endpoint.request(self.listener.pointer, patience, **options)
         if endpoint is None:
-            raise NoConnection(f'no connection in {patience} s')
+            raise NoConnection(f'no connection in {scaled(patience):g} s')
         return endpoint
 
     def refuse(self):
@@ -251,7 +251,7 @@ class Server:
             else:
                 check(not isinstance(got.message, wire.Error), f'{got.message}')
                 self.others.append(got.message)
-        raise Failure(f'no matching Call within {patience} s')
+        raise Failure(f'no matching Call within {scaled(patience):g} s')
 
     def ends(self, patience):
         """Whether the command ends, which takes a while after the end of the connection."""
@@ -289,7 +289,7 @@ class Server:
                 if got.message.number == number:
                     return got.message
                 self.answer(got.message)
-        raise Failure(f'xid {number:#x} did not come again in {patience} s')
+        raise Failure(f'xid {number:#x} did not come again in {scaled(patience):g} s')
 
     def is_left(self, patience=5):
         """The client has to close the connection without another message."""

@@ -53,7 +53,8 @@ class Holder:
 
     def ends(self):
         """The server has to end the connection within PATIENCE."""
-        check(self.t.endpoint.is_left(PATIENCE), f'after {PATIENCE} s the connection goes on')
+        check(self.t.endpoint.is_left(PATIENCE),
+              f'after {scaled(PATIENCE):g} s the connection goes on')
 
     def fill(self, proc=MSG):
         """

@@ -8,7 +8,7 @@ import time
 from .. import rpc, wire
 from ..client import PRIVATE, Client
 from ..endpoint import Endpoint, Lost
-from ..waits import until
+from ..waits import scaled, until
 from ..wire import Error, Rpc
 from . import calls, mutate
 from .outcome import Outcome
@@ -185,4 +185,4 @@ class Talk:
             if message is not None and message.xid == number:
                 if isinstance(message, (Rpc, Error)):
                     return
-        self.outcome.failure = f'no answer to the last Call in {PATIENCE} s, and no end'
+        self.outcome.failure = f'no answer to the last Call in {scaled(PATIENCE):g} s, and no end'

@@ -10,7 +10,7 @@ from .. import rpc, wire
 from ..endpoint import Endpoint, Listener, Lost, PrivateData
 from ..registry import Failure
 from ..server import PRIVATE, Server
-from ..waits import until
+from ..waits import scaled, until
 from ..wire import BRS, RBSIZ, Error, Prop, Rpc, u32
 from . import mutate
 from .outcome import Outcome
@@ -161,7 +161,7 @@ class Player:
         outcome = Outcome()
         endpoint = self.next(conversation)
         if not endpoint:
-            outcome.failure = f'no connection of the client in {PATIENCE} s'
+            outcome.failure = f'no connection of the client in {scaled(PATIENCE):g} s'
             return outcome
         self.speaker.endpoint, self.speaker.peer = endpoint, 4096
         try:
