@@ -79,7 +79,7 @@ tap()
 
 if [ "${1:-}" = --job ]; then
 	mkdir -p "$took/$(dirname "$2")"
-	# run() has a file for it.
+	# run() opens descriptor 3 for the messages.
 	{ true >&3; } 2>/dev/null || exec 3>&2
 	tap "$2"
 	exit

@@ -102,7 +102,7 @@ has_delays()
 
 	why=$(set -o pipefail; delays "$(port_of "client_storms.$1")" |
 		awk "{ all = all \" \" \$1 } $3 END { if (why) print why \", delays:\" all }") ||
-		why="awk fails"
+		why="no delays from the trace, or awk fails"
 	without "S34 client_storms.$1: $2" "$why"
 }
 

@@ -98,8 +98,8 @@ is()
 		fail "$name: ${why#, }: $(grep -- "$pattern" "$file" | head -n 2)"
 }
 
-# ended_row VIEW REASON TIME: succeeds if the view has a connection that ended for this reason, and
-# not in a second before this time of the guest; in the view's words "-" stands for a blank
+# ended_row VIEW REASON TIME: succeeds if the view has a connection that ended for this reason, in
+# the second of this time of the guest or later; in the view's words "-" stands for a blank
 ended_row()
 {
 	local now
