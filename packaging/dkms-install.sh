@@ -51,11 +51,15 @@ replace()
 	for_kernel install "$1"
 }
 
-failed=
+failed='' lost=''
 installed=$(with_state installed | grep -vFx "$release")
 others=$(dkms status -m rdma2 | grep -v "^rdma2/${version}[,:]")
-if ! { { [ -z "$others" ] || builds "$release"; } && "${0%/*}/dkms-remove.sh" "$version"; }; then
+if [ -n "$others" ] && ! builds "$release"; then
 	echo "rdma2: DKMS has not built these sources for: $release; another version stays" >&2
+	exit 1
+fi
+if ! "${0%/*}/dkms-remove.sh" "$version"; then
+	echo "rdma2: DKMS cannot remove another version; see dkms status rdma2" >&2
 	exit 1
 fi
 for kernel in $(with_state built -v "$version"); do
@@ -64,7 +68,12 @@ done
 for kernel in $release $installed; do
 	replace "$kernel" || failed="$failed $kernel"
 done
+for kernel in $failed; do
+	with_state installed -v "$version" | grep -qFx "$kernel" || lost="$lost $kernel"
+done
 [ -z "$failed" ] || echo "rdma2: DKMS has not built these sources for:$failed" >&2
+[ -z "$lost" ] || echo "rdma2: DKMS has no modules now for:$lost; if their headers are" \
+	"missing, install them, and run dkms autoinstall -k RELEASE" >&2
 case "$failed " in
 *" $release "*)	exit 1 ;;
 esac

@@ -331,13 +331,45 @@ dkms_installs()
 	dkms_has_only "$version" && dkms_has "$other" "version=$version"
 }
 
+# fails_with TEXT COMMAND...: succeeds if the command fails, and the last line of its output has
+# the text
+fails_with()
+{
+	"${@:2}" >"$work/failure" 2>&1 && return 1
+	cat "$work/failure"
+	tail -n 1 "$work/failure" | grep -qF "$1"
+}
+
 # A version that does not build for the requested kernel replaces no other.
 failing_build_replaces_nothing()
 {
 	dkms_installs 0.9.0 && sources 0.10.0 || return
 	echo "exit 1" >"$DESTDIR/usr/src/rdma2-0.10.0/build.sh"
-	! packaging/dkms-install.sh 0.10.0 "$some" && rm -r "$DESTDIR/usr/src/rdma2-0.10.0" &&
+	fails_with "not built these sources for: $some; another version stays" \
+		packaging/dkms-install.sh 0.10.0 "$some" && rm -r "$DESTDIR/usr/src/rdma2-0.10.0" &&
 		dkms_has_only 0.9.0
+}
+
+# The sources build, but DKMS does not remove the other version.
+failing_removal_is_named()
+{
+	dkms_installs 0.9.0 && sources 0.10.0 &&
+		REFUSED=remove fails_with "DKMS cannot remove another version" \
+			packaging/dkms-install.sh 0.10.0 "$some" &&
+		rm -r "$DESTDIR/usr/src/rdma2-0.10.0" && dkms_has_only 0.9.0
+}
+
+# A kernel without headers loses the modules of another version.
+kernel_without_modules_is_named()
+{
+	local gone=6.1.0-gone-amd64
+
+	dkms_installs 0.9.0 && version=0.9.0 had_modules "$gone" && sources 0.10.0 &&
+		packaging/dkms-install.sh 0.10.0 "$some" >"$work/dkms.log" 2>&1 || return
+	cat "$work/dkms.log"
+	grep -x "rdma2: DKMS has not built these sources for: $gone" "$work/dkms.log" &&
+		tail -n 1 "$work/dkms.log" | grep "^rdma2: DKMS has no modules now for: $gone;" &&
+		[ -z "$(ls "$DESTDIR/lib/modules/$gone/updates/dkms")" ] && dkms_has_only 0.10.0
 }
 
 # The postinst of rdma2-dkms, without the part of dh_dkms, which adds and installs
@@ -435,6 +467,9 @@ expect "make dkms-install replaces an older version" with_dkms dkms_installs 0.9
 expect "make dkms-install replaces a newer version" with_dkms dkms_installs 0.10.0 0.9.0
 expect "make dkms-install replaces no other version if it fails" \
 	with_dkms failing_build_replaces_nothing
+expect "make dkms-install names the failure of a removal" with_dkms failing_removal_is_named
+expect "make dkms-install names a kernel that has lost its modules" \
+	with_dkms kernel_without_modules_is_named
 expect "make dkms-uninstall removes all versions" with_dkms dkms_uninstalls
 expect "rdma2-dkms replaces another version of make dkms-install" \
 	with_dkms package_replaces 0.9.0
