@@ -6,23 +6,63 @@
 #
 #	dkms-remove.sh [VERSION]
 
-keep=${1:-none} status=0
-sources=${DESTDIR:-}/usr/src
+keep=${1:-}
+sources=${DESTDIR:-}/usr/src tree=${DESTDIR:-}/var/lib/dkms/rdma2
 
-# A folder without dkms.conf is not one of "make dkms-install".
-versions()
+# DKMS has no option for the root of another system.
+dkms()
 {
-	dkms status -m rdma2 | sed -n 's|^rdma2/\([^,: ]*\).*|\1|p'
-	for conf in "$sources"/rdma2-*/dkms.conf; do
-		conf=${conf%/dkms.conf}
-		echo "${conf#"$sources/rdma2-"}"
-	done
+	command dkms "$@" ${DESTDIR:+--dkmstree "${tree%/*}" --sourcetree "$sources" \
+		--installtree "$DESTDIR/lib/modules"} </dev/null
 }
 
-for version in $(versions | grep -vFx -e "$keep" -e '*' | sort -u); do
-	if [ -n "$(dkms status -m rdma2 -v "$version")" ]; then
-		dkms remove -m rdma2 -v "$version" --all || { status=1; continue; }
+# in_dkms [-v VERSION]
+in_dkms()
+{
+	dkms status -m rdma2 "$@" | sed -n 's|^rdma2/\([^,:]*\).*|\1|p'
+}
+
+versions()
+{
+	in_dkms
+	find "$tree" -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' -printf '%f\n' 2>/dev/null
+}
+
+# Removes the versions on its input. "dkms remove" succeeds also where it removes nothing: if the
+# sources of a version are missing, which "dkms status" does not print once it was built, and if
+# a build lacks modules.
+remove_from_dkms()
+{
+	status=0
+	while IFS= read -r version; do
+		if [ ! -e "$tree/$version/source/dkms.conf" ] &&
+				[ -z "$(in_dkms -v "$version" 2>/dev/null)" ]; then
+			echo "rdma2: sources of $version are missing:" \
+				"restore $sources/rdma2-$version," \
+				"or remove $tree/$version and its modules" >&2
+			status=1
+		elif ! dkms remove -m rdma2 -v "$version" --all; then
+			status=1
+		elif [ -e "$tree/$version" ]; then
+			echo "rdma2: DKMS has not removed $tree/$version" >&2
+			status=1
+		fi
+	done
+	return "$status"
+}
+
+versions | grep -vFx -e "$keep" | sort -u | remove_from_dkms
+status=$?
+
+# Other modules and a user's copies have similar names.
+for folder in "$sources"/rdma2-[0-9]*; do
+	version=${folder#"$sources/rdma2-"}
+	if [ "$version" != "$keep" ] && [ ! -L "$folder" ] && [ ! -e "$tree/$version" ] &&
+			grep -sqFx 'PACKAGE_NAME="rdma2"' "$folder/dkms.conf" &&
+			grep -qFx "PACKAGE_VERSION=\"$version\"" "$folder/dkms.conf" &&
+			[ -z "$(in_dkms -v "$version")" ]; then
+		echo "rdma2: removes $folder"
+		rm -r "$folder" || status=1
 	fi
-	rm -rf "$sources/rdma2-$version"
 done
 exit "$status"

@@ -286,7 +286,7 @@ sources()
 	local folder=$DESTDIR/usr/src/rdma2-$1
 
 	cp -rT "$source" "$folder" && mkdir -p "$DESTDIR/lib/modules/$some" || return
-	sed -i -e "s|^PACKAGE_VERSION=.*|PACKAGE_VERSION=$1|" -e 's|^CLEAN=.*|CLEAN=true|' \
+	sed -i -e "s|^PACKAGE_VERSION=.*|PACKAGE_VERSION=\"$1\"|" -e 's|^CLEAN=.*|CLEAN=true|' \
 		-e 's|^MAKE.*|MAKE="sh build.sh"|' "$folder/dkms.conf"
 	cat >"$folder/build.sh" <<-END
 	for m in rpcrdma2 xprtrdma2 svcrdma2; do
@@ -314,7 +314,8 @@ dkms_installs_anew()
 		dkms_has "$release" "version=$version" || return 1
 	! packaging/dkms-install.sh "$version" "$gone" &&
 		dkms_has "$gone" "of other sources" && dkms_has "$release" "version=$version" &&
-		! ls -d "$DESTDIR"/var/lib/rdma2-dkms.*
+		! ls -d "$DESTDIR"/var/lib/rdma2-dkms.* &&
+		packaging/dkms-remove.sh && [ -z "$(ls "$DESTDIR/usr/src")" ]
 }
 
 # dkms_installs VERSION...: one after the other, the first one also for another kernel. At the
@@ -370,6 +371,52 @@ kernel_without_modules_is_named()
 	grep -x "rdma2: DKMS has not built these sources for: $gone" "$work/dkms.log" &&
 		tail -n 1 "$work/dkms.log" | grep "^rdma2: DKMS has no modules now for: $gone;" &&
 		[ -z "$(ls "$DESTDIR/lib/modules/$gone/updates/dkms")" ] && dkms_has_only 0.10.0
+}
+
+# Folders with similar names stay: copies, another module, and a link to sources elsewhere.
+only_own_sources_are_removed()
+{
+	local folder=$DESTDIR/usr/src version=0.10.0 name before
+
+	dkms_installs 0.9.0 && sources 0.7.0 && mv "$folder/rdma2-0.7.0" "$folder/mine" &&
+		ln -s mine "$folder/rdma2-0.7.0" && sources 0.8.0 || return
+	for name in 0.10.0.orig "0.10.0 my patch" tools-1.0; do
+		cp -r "$folder/rdma2-0.8.0" "$folder/rdma2-$name" || return
+	done
+	sources 1.0 && sed -i '/^PACKAGE_NAME/s/rdma2/other/' "$folder/rdma2-1.0/dkms.conf" &&
+		sources "$version" || return
+	before=$(ls "$folder")
+	packaging/dkms-install.sh "$version" "$some" >"$work/dkms.log" 2>&1
+	cat "$work/dkms.log"
+	diff <(grep -vx 'rdma2-0\.[89]\.0' <<<"$before") <(ls "$folder") &&
+		diff <(printf "rdma2: removes $folder/rdma2-0.%s.0\n" 8 9) \
+			<(grep '^rdma2: removes ' "$work/dkms.log") &&
+		dkms_has "$some" "version=$version"
+}
+
+# DKMS removes no version whose sources are missing, and no build that is incomplete.
+what_stays_is_named()
+{
+	local all=$DESTDIR/usr/src/rdma2-0.9.0 part=$DESTDIR/var/lib/dkms/rdma2/0.9.0/6.1.0-part
+
+	dkms_installs 0.9.0 && mv "$all" "$DESTDIR/away" || return
+	packaging/dkms-remove.sh >"$work/dkms.log" 2>&1 && return 1
+	cat "$work/dkms.log"
+	grep "^rdma2: sources of 0.9.0 are missing: restore $all," "$work/dkms.log" &&
+		sources 0.10.0 && fails_with "DKMS cannot remove another version" \
+			packaging/dkms-install.sh 0.10.0 "$some" || return
+	rm -r "$DESTDIR/usr/src/rdma2-0.10.0" && mv "$DESTDIR/away" "$all" &&
+		dkms_has_only 0.9.0 && mkdir "$part" || return
+	fails_with "DKMS has not removed ${part%/*}" packaging/dkms-remove.sh && [ -e "$all" ] &&
+		rmdir "$part" && packaging/dkms-remove.sh &&
+		! find "$DESTDIR" -name '*rdma2.ko' -o -name 'rdma2-*' | grep .
+}
+
+# Without a root of its own, dkms would remove the modules of this machine.
+other_root_is_separate()
+{
+	dkms_installs 0.9.0 && mkdir -p "$work/other/var/lib/dkms" &&
+		DESTDIR=$work/other packaging/dkms-remove.sh && dkms_has_only 0.9.0
 }
 
 # The postinst of rdma2-dkms, without the part of dh_dkms, which adds and installs
@@ -470,6 +517,11 @@ expect "make dkms-install replaces no other version if it fails" \
 expect "make dkms-install names the failure of a removal" with_dkms failing_removal_is_named
 expect "make dkms-install names a kernel that has lost its modules" \
 	with_dkms kernel_without_modules_is_named
+expect "make dkms-install removes no sources but rdma2's" with_dkms only_own_sources_are_removed
+expect "make dkms-uninstall names a version that DKMS keeps" \
+	with_dkms what_stays_is_named
+expect "removal from another root keeps the modules of this machine" \
+	with_dkms other_root_is_separate
 expect "make dkms-uninstall removes all versions" with_dkms dkms_uninstalls
 expect "rdma2-dkms replaces another version of make dkms-install" \
 	with_dkms package_replaces 0.9.0
