@@ -254,7 +254,7 @@ own_dkms()
 {
 	local forced=/usr/share/dkms/modules_to_force_install
 
-	rm -rf "$DESTDIR"
+	rm -rf "$DESTDIR" "${work:?}/bin"
 	mkdir -p "$work/bin" "$DESTDIR"{/lib/modules,/usr/share,/usr/src,/var/lib/dkms} || return
 	cp -r "$root/usr/share/dkms" "$DESTDIR/usr/share/"
 	sed "s|$forced|$DESTDIR&|" "$dkms/usr/sbin/dkms" >"$work/dkms"
@@ -422,10 +422,16 @@ other_root_is_separate()
 # The postinst of rdma2-dkms, without the part of dh_dkms, which adds and installs
 package_replaces()
 {
+	# dpkg sets no DESTDIR.
+	local postinst=(env DESTDIR="$work/none" DPKG_ROOT="$DESTDIR"
+		sh debian/rdma2-dkms.postinst configure)
+
 	dkms_installs "$1" && sources "$version" || return
 	printf '#!/bin/sh\necho %s\n' "$version" >"$work/bin/dpkg-query"
 	chmod +x "$work/bin/dpkg-query"
-	DPKG_ROOT=$DESTDIR sh debian/rdma2-dkms.postinst configure &&
+	REFUSED=remove "${postinst[@]}" | tail -n 1 |
+		grep "see dkms status rdma2; dkms remove -m rdma2 -v VERSION --all" &&
+		"${postinst[@]}" &&
 		dkms install -m rdma2 -v "$version" -k "$some" && dkms_has_only "$version"
 }
 
