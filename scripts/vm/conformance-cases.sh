@@ -89,8 +89,8 @@ server_set=$gss_set'
 	esac
 	echo "${VALUE:-$default}" >"/sys/module/svcrdma2/parameters/$SETTING"'
 
-# fragment 0|1: fault injection makes all allocations of two or more pages fail in nfsd's
-# threads
+# fragment 0|1: fault injection makes all allocations of four or more pages fail in nfsd's
+# threads. Two pages are a slab of objects of a page, in a kernel that debugs slabs.
 fragment()
 {
 	local pid
@@ -98,7 +98,7 @@ fragment()
 	for pid in $(pgrep -x nfsd); do
 		echo "$1" >"/proc/$pid/make-it-fail"
 	done
-	settings /sys/kernel/debug/fail_page_alloc min-order=1 task-filter=Y ignore-gfp-wait=N \
+	settings /sys/kernel/debug/fail_page_alloc min-order=2 task-filter=Y ignore-gfp-wait=N \
 		verbose=0 times=-1 probability=$(($1 * 100))
 }
 
