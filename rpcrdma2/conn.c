@@ -169,10 +169,12 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_create);
 
 void rpcrdma2_conn_log_limit(const struct rpcrdma2_conn *co, u32 *logged,
-			     const char *module, u32 number, const char *what,
-			     const char *param)
+			     const char *module, u32 number, u32 configured,
+			     const char *what, const char *param)
 {
-	if (xchg(logged, number) != number)
+	if (number >= configured)
+		number = 0;
+	if (xchg(logged, number) != number && number)
 		pr_info_ratelimited("%s: device %s has queues for %u %s at once, fewer than the module parameter %s\n",
 				    module, rpcrdma2_conn_device(co)->name,
 				    number, what, param);

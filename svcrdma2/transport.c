@@ -478,13 +478,12 @@ static void svc2_conn_log_limits(struct svc2_xprt *sp)
 		pr_info_ratelimited("device %s limits Receives to %u bytes, less than the module parameter receive_size\n",
 				    dev_name(&rpcrdma2_conn_device(co)->dev),
 				    sp->sp_rpool.rp_size);
-	if (sp->sp_backward_max < rpcrdma2_param(&svc2_backward_credits))
-		rpcrdma2_conn_log_limit(co, &callbacks, "svcrdma2",
-					sp->sp_backward_max, "callbacks",
-					"backward");
-	if (sp->sp_credits < rpcrdma2_param(&svc2_credits))
-		rpcrdma2_conn_log_limit(co, &rpcs, "svcrdma2", sp->sp_credits,
-					"RPCs", "credits");
+	rpcrdma2_conn_log_limit(co, &callbacks, "svcrdma2", sp->sp_backward_max,
+				rpcrdma2_param(&svc2_backward_credits),
+				"callbacks", "backward");
+	rpcrdma2_conn_log_limit(co, &rpcs, "svcrdma2", sp->sp_credits,
+				rpcrdma2_param(&svc2_credits), "RPCs",
+				"credits");
 }
 
 static int svc2_conn_create_queues(struct svc2_xprt *sp,
@@ -494,6 +493,8 @@ static int svc2_conn_create_queues(struct svc2_xprt *sp,
 
 	do {
 		err = svc2_conn_size_queues(sp, size);
+		if (err && ret)
+			sp->sp_refusal = NULL;	/* the device refused more */
 		if (err)
 			return ret ?: err;
 		ret = rpcrdma2_conn_create(&sp->sp_conn, size, svc2_qp_event);

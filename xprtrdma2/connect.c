@@ -422,13 +422,12 @@ static void xprt2_ep_log_limits(struct xprt2_ep *ep)
 	const struct xprt2_xprt *xp = ep->ep_xp;
 	static u32 callbacks, rpcs;
 
-	if (xp->xp_backward_credits < xp->xp_backward_target)
-		rpcrdma2_conn_log_limit(&ep->ep_conn, &callbacks, "xprtrdma2",
-					xp->xp_backward_credits, "callbacks",
-					"backward");
-	if (ep->ep_max_reqs < xp->xp_xprt.max_reqs)
-		rpcrdma2_conn_log_limit(&ep->ep_conn, &rpcs, "xprtrdma2",
-					ep->ep_max_reqs, "RPCs", "slots");
+	rpcrdma2_conn_log_limit(&ep->ep_conn, &callbacks, "xprtrdma2",
+				xp->xp_backward_credits, xp->xp_backward_target,
+				"callbacks", "backward");
+	rpcrdma2_conn_log_limit(&ep->ep_conn, &rpcs, "xprtrdma2",
+				ep->ep_max_reqs, xp->xp_xprt.max_reqs, "RPCs",
+				"slots");
 }
 
 static int xprt2_ep_create_queues(struct xprt2_ep *ep)

@@ -645,8 +645,8 @@ struct rpcrdma2_conn_ops {
  * @co_pd: protection domain
  * @co_send_cq: completions of all but Receives
  * @co_recv_cq: completions of Receives
- * @co_vector: completion vector of both CQs, of the first attempt to create
- *	them; -1 before
+ * @co_vector: completion vector of both CQs, that of the first one created; -1
+ *	before
  * @co_max_wr: most entries of a queue, once a device has refused more; or 0
  * @co_recv_polled: the owner polls @co_recv_cq
  * @co_recv_work: polls @co_recv_cq when the owner no longer does
@@ -774,7 +774,7 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 			 struct rpcrdma2_conn_size *size,
 			 void (*event)(struct ib_event *event, void *context));
 
-/* Smaller queues are not tried: without them no device is of use. */
+/* Smaller queues are not tried; the default needs more only over a few devices. */
 #define RPCRDMA2_WR_LEAST	256U
 
 /**
@@ -785,7 +785,8 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
  *
  * A driver may refuse queues of fewer than max_qp_wr entries, because it counts
  * blocks of 64 bytes, of which a wide work request takes several; its error may
- * be -ENOMEM.
+ * be -ENOMEM. Over iWARP that may concern the regions of rdma_rw, of which a
+ * smaller queue has as many.
  *
  * Return: true when rpcrdma2_conn_room() has become less: the caller computes
  * the sizes again, and tries again.
@@ -796,7 +797,8 @@ static inline bool rpcrdma2_conn_shrink(struct rpcrdma2_conn *co,
 {
 	u32 most = max(size->sends, size->recvs);
 
-	if ((ret != -EINVAL && ret != -ENOMEM) || most <= RPCRDMA2_WR_LEAST)
+	if ((ret != -EINVAL && (ret != -ENOMEM || size->rw_mrs)) ||
+	    most <= RPCRDMA2_WR_LEAST)
 		return false;
 	co->co_max_wr = max(most / 2, RPCRDMA2_WR_LEAST);
 	return true;
@@ -805,15 +807,17 @@ static inline bool rpcrdma2_conn_shrink(struct rpcrdma2_conn *co,
 /**
  * rpcrdma2_conn_log_limit - log that a connection has fewer Calls than configured
  * @co: connection with an identifier that has a device
- * @logged: number in the last log line; only a different number is logged
+ * @logged: number in the last log line, or 0 if the last connection was not
+ *	limited; only a different number is logged
  * @module: name of the owner's module
  * @number: concurrent Calls that the queues of the connection permit
+ * @configured: concurrent Calls that the module parameter permits
  * @what: kind of Calls
  * @param: name of the module parameter that permits more
  */
 void rpcrdma2_conn_log_limit(const struct rpcrdma2_conn *co, u32 *logged,
-			     const char *module, u32 number, const char *what,
-			     const char *param);
+			     const char *module, u32 number, u32 configured,
+			     const char *what, const char *param);
 
 /**
  * rpcrdma2_conn_destroy - destroy all verbs objects, the identifier last
