@@ -19,6 +19,7 @@
 
 #include "../svcrdma2/svcrdma2.h"
 #include "counters.h"
+#include "fake_queues.h"
 
 /* no trace events of a second module */
 #define _SVCRDMA2_TRACE_H
@@ -43,21 +44,10 @@ static int fake_notify(struct rdma_cm_id *id, enum ib_event_type event)
 	return 0;
 }
 
-/* A device that refuses queues of more entries, and the number of attempts */
-static unsigned int most_entries, attempts;
-static int refusal;
-
-static int fake_conn_create(const struct rpcrdma2_conn_size *size)
-{
-	attempts++;
-	return max(size->sends, size->recvs) > most_entries ? refusal : 0;
-}
-
 #undef pr_fmt
 #undef kzalloc_node
 #define kzalloc_node(size, gfp, node)	fake_kzalloc_node(size)
 #define rdma_notify			fake_notify
-#define rpcrdma2_conn_create(co, size, event)	((void)(event), fake_conn_create(size))
 #define svc2_wq				system_percpu_wq
 #include "../svcrdma2/transport.c"
 #undef rdma_notify

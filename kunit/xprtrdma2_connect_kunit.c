@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 
 #include "../xprtrdma2/xprtrdma2.h"
+#include "fake_queues.h"
 
 /* no trace events of a second module */
 #define _XPRTRDMA2_TRACE_H
@@ -22,17 +23,6 @@ static int resolve_addr(struct rdma_cm_id *id);
 #define rdma_connect(id, param)				((void)(param), step_error)
 #define rdma_set_min_rnr_timer(id, timer)		((void)(id))
 
-/* A device that refuses queues of more entries, and the number of attempts */
-static unsigned int most_entries, attempts;
-static int refusal;
-
-static int fake_conn_create(const struct rpcrdma2_conn_size *size)
-{
-	attempts++;
-	return max(size->sends, size->recvs) > most_entries ? refusal : 0;
-}
-
-#define rpcrdma2_conn_create(co, size, event)		fake_conn_create(size)
 #define rpcrdma2_regions_grow(co)			(0)
 
 #undef pr_fmt
