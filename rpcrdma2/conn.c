@@ -139,24 +139,32 @@ static void rpcrdma2_conn_free_cqs(struct rpcrdma2_conn *co)
 		ib_free_cq(co->co_recv_cq);
 	if (co->co_send_cq)
 		ib_free_cq(co->co_send_cq);
-	if (co->co_pd)
-		ib_dealloc_pd(co->co_pd);
 	co->co_recv_cq = NULL;
 	co->co_send_cq = NULL;
-	co->co_pd = NULL;
+}
+
+/* Queues that are sized again share the protection domain of the first ones. */
+static int rpcrdma2_conn_create_pd(struct rpcrdma2_conn *co)
+{
+	struct ib_pd *pd;
+
+	if (co->co_pd)
+		return 0;
+	pd = ib_alloc_pd(rpcrdma2_conn_device(co), 0);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	co->co_pd = pd;
+	return 0;
 }
 
 int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 			 struct rpcrdma2_conn_size *size,
 			 void (*event)(struct ib_event *event, void *context))
 {
-	struct ib_pd *pd;
-	int ret;
+	int ret = rpcrdma2_conn_create_pd(co);
 
-	pd = ib_alloc_pd(rpcrdma2_conn_device(co), 0);
-	if (IS_ERR(pd))
-		return PTR_ERR(pd);
-	co->co_pd = pd;
+	if (ret)
+		return ret;
 	co->co_rw_mrs = size->rw_mrs;
 	co->co_rw_pages = size->rw_pages;
 	ret = rpcrdma2_conn_create_cqs(co, size);
@@ -168,16 +176,17 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_create);
 
-void rpcrdma2_conn_log_limit(const struct rpcrdma2_conn *co, u32 *logged,
-			     const char *module, u32 number, u32 configured,
-			     const char *what, const char *param)
+void rpcrdma2_conn_log_limit(const struct rpcrdma2_conn *co,
+			     struct rpcrdma2_limit *limit, u32 number,
+			     u32 configured)
 {
 	if (number >= configured)
 		number = 0;
-	if (xchg(logged, number) != number && number)
+	if (xchg(&limit->li_logged, number) != number && number)
 		pr_info_ratelimited("%s: device %s has queues for %u %s at once, fewer than the module parameter %s\n",
-				    module, rpcrdma2_conn_device(co)->name,
-				    number, what, param);
+				    limit->li_module,
+				    rpcrdma2_conn_device(co)->name, number,
+				    limit->li_calls, limit->li_param);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_log_limit);
 
@@ -189,6 +198,8 @@ void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
 	/* a late event queues it no longer */
 	disable_work_sync(&co->co_recv_work);
 	rpcrdma2_conn_free_cqs(co);
+	if (co->co_pd)
+		ib_dealloc_pd(co->co_pd);
 	if (co->co_id)
 		rdma_destroy_id(co->co_id);
 }

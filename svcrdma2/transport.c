@@ -472,18 +472,21 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 static void svc2_conn_log_limits(struct svc2_xprt *sp)
 {
 	struct rpcrdma2_conn *co = &sp->sp_conn;
-	static u32 callbacks, rpcs;
+	static struct rpcrdma2_limit callbacks = {
+		.li_module = "svcrdma2", .li_calls = "callbacks", .li_param = "backward",
+	};
+	static struct rpcrdma2_limit rpcs = {
+		.li_module = "svcrdma2", .li_calls = "RPCs", .li_param = "credits",
+	};
 
 	if (sp->sp_rpool.rp_size < rpcrdma2_param(&svc2_receive_size))
 		pr_info_ratelimited("device %s limits Receives to %u bytes, less than the module parameter receive_size\n",
 				    dev_name(&rpcrdma2_conn_device(co)->dev),
 				    sp->sp_rpool.rp_size);
-	rpcrdma2_conn_log_limit(co, &callbacks, "svcrdma2", sp->sp_backward_max,
-				rpcrdma2_param(&svc2_backward_credits),
-				"callbacks", "backward");
-	rpcrdma2_conn_log_limit(co, &rpcs, "svcrdma2", sp->sp_credits,
-				rpcrdma2_param(&svc2_credits), "RPCs",
-				"credits");
+	rpcrdma2_conn_log_limit(co, &callbacks, sp->sp_backward_max,
+				rpcrdma2_param(&svc2_backward_credits));
+	rpcrdma2_conn_log_limit(co, &rpcs, sp->sp_credits,
+				rpcrdma2_param(&svc2_credits));
 }
 
 static int svc2_conn_create_queues(struct svc2_xprt *sp,
@@ -493,10 +496,12 @@ static int svc2_conn_create_queues(struct svc2_xprt *sp,
 
 	do {
 		err = svc2_conn_size_queues(sp, size);
-		if (err && ret)
+		if (err && ret) {
 			sp->sp_refusal = NULL;	/* the device refused more */
+			return ret;
+		}
 		if (err)
-			return ret ?: err;
+			return err;
 		ret = rpcrdma2_conn_create(&sp->sp_conn, size, svc2_qp_event);
 	} while (rpcrdma2_conn_shrink(&sp->sp_conn, size, ret));
 	if (ret == -EOPNOTSUPP)

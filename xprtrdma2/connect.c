@@ -420,14 +420,17 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 static void xprt2_ep_log_limits(struct xprt2_ep *ep)
 {
 	const struct xprt2_xprt *xp = ep->ep_xp;
-	static u32 callbacks, rpcs;
+	static struct rpcrdma2_limit callbacks = {
+		.li_module = "xprtrdma2", .li_calls = "callbacks", .li_param = "backward",
+	};
+	static struct rpcrdma2_limit rpcs = {
+		.li_module = "xprtrdma2", .li_calls = "RPCs", .li_param = "slots",
+	};
 
-	rpcrdma2_conn_log_limit(&ep->ep_conn, &callbacks, "xprtrdma2",
-				xp->xp_backward_credits, xp->xp_backward_target,
-				"callbacks", "backward");
-	rpcrdma2_conn_log_limit(&ep->ep_conn, &rpcs, "xprtrdma2",
-				ep->ep_max_reqs, xp->xp_xprt.max_reqs, "RPCs",
-				"slots");
+	rpcrdma2_conn_log_limit(&ep->ep_conn, &callbacks,
+				xp->xp_backward_credits, xp->xp_backward_target);
+	rpcrdma2_conn_log_limit(&ep->ep_conn, &rpcs, ep->ep_max_reqs,
+				xp->xp_xprt.max_reqs);
 }
 
 static int xprt2_ep_create_queues(struct xprt2_ep *ep)

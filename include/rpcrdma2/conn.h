@@ -768,7 +768,7 @@ void rpcrdma2_conn_init(struct rpcrdma2_conn *co,
  *	is @co
  *
  * Context: may sleep.
- * Return: 0, or a negative errno, and nothing was created.
+ * Return: 0, or a negative errno, and there are neither CQs nor a queue pair.
  */
 int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 			 struct rpcrdma2_conn_size *size,
@@ -805,19 +805,30 @@ static inline bool rpcrdma2_conn_shrink(struct rpcrdma2_conn *co,
 }
 
 /**
+ * struct rpcrdma2_limit - a number of Calls that the queues of a device limit
+ * @li_module: name of the module
+ * @li_calls: kind of Calls
+ * @li_param: name of the module parameter that permits more
+ * @li_logged: number in the last log line, or 0 if the last connection was not
+ *	limited
+ */
+struct rpcrdma2_limit {
+	const char	*li_module;
+	const char	*li_calls;
+	const char	*li_param;
+	u32		li_logged;
+};
+
+/**
  * rpcrdma2_conn_log_limit - log that a connection has fewer Calls than configured
  * @co: connection with an identifier that has a device
- * @logged: number in the last log line, or 0 if the last connection was not
- *	limited; only a different number is logged
- * @module: name of the owner's module
+ * @limit: limit; only a number that differs from its last one is logged
  * @number: concurrent Calls that the queues of the connection permit
  * @configured: concurrent Calls that the module parameter permits
- * @what: kind of Calls
- * @param: name of the module parameter that permits more
  */
-void rpcrdma2_conn_log_limit(const struct rpcrdma2_conn *co, u32 *logged,
-			     const char *module, u32 number, u32 configured,
-			     const char *what, const char *param);
+void rpcrdma2_conn_log_limit(const struct rpcrdma2_conn *co,
+			     struct rpcrdma2_limit *limit, u32 number,
+			     u32 configured);
 
 /**
  * rpcrdma2_conn_destroy - destroy all verbs objects, the identifier last
