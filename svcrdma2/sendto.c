@@ -937,9 +937,9 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
  * A READ that the server removes from a Reply, because it does not fit, may
  * leave pages of the file behind rq_next_page, from the second one. The RPC
  * layer would keep them, and other requests would write to them, so it gets all
- * pages to release (S46). Linux 6.1 does that if the maximum of the session is
- * not a multiple of four bytes. A Call that was deferred has a page of another
- * thread: then the RPC layer replaces all pages for nothing.
+ * pages to release. Linux 6.1 does that if the maximum of the session is not a
+ * multiple of four bytes. A Call that was deferred has a page of another thread:
+ * then the RPC layer replaces all pages for nothing.
  */
 static void svc2_reply_claim_pages(struct svc_rqst *rqstp)
 {
