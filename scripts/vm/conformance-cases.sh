@@ -102,10 +102,10 @@ fragment()
 		verbose=0 times=-1 probability=$(($1 * 100))
 }
 
-# Receives of 64 KiB consist of single pages.
+# Receives of 64 KiB need no pages that lie side by side, or two of them at most.
 conformance_fragmented()
 {
-	can_fail /sys/kernel/debug/fail_page_alloc "Receives of single pages" || return 0
+	can_fail /sys/kernel/debug/fail_page_alloc "Receives without contiguous pages" || return 0
 	set_parameter receive_size 65536
 	fragment 1
 	# fork() can then not allocate a stack.

@@ -407,7 +407,6 @@ end_loads()
 	for dir in "${!loads[@]}"; do
 		at_work "${loads[$dir]}" "/tmp/load${dir//\//-}"
 	done
-	sleep 5
 	kill "${loads[@]}"
 	for dir in "${!loads[@]}"; do
 		has_verified "$dir: all data are correct" "${loads[$dir]}" "/tmp/load${dir//\//-}"
