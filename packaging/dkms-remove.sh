@@ -9,7 +9,7 @@
 keep=${1:-}
 sources=${DESTDIR:-}/usr/src tree=${DESTDIR:-}/var/lib/dkms/rdma2
 
-# DKMS has no option for the root of another system.
+# With DESTDIR, DKMS needs the folders of another root one by one.
 dkms()
 {
 	command dkms "$@" ${DESTDIR:+--dkmstree "${tree%/*}" --sourcetree "$sources" \
