@@ -9,13 +9,22 @@
 static unsigned int most_entries, attempts;
 static int refusal;
 
-static int fake_conn_create(const struct rpcrdma2_conn_size *size)
+/* The device cannot create a protection domain. */
+static bool no_pd;
+
+static int fake_conn_create(struct rpcrdma2_conn *co,
+			    const struct rpcrdma2_conn_size *size)
 {
+	static struct ib_pd pd;
+
 	attempts++;
+	if (no_pd)
+		return refusal;
+	co->co_pd = &pd;
 	return max(size->sends, size->recvs) > most_entries ? refusal : 0;
 }
 
 #undef rpcrdma2_conn_create
-#define rpcrdma2_conn_create(co, size, event)	((void)(event), fake_conn_create(size))
+#define rpcrdma2_conn_create(co, size, event)	((void)(event), fake_conn_create(co, size))
 
 #endif

@@ -429,6 +429,7 @@ static void c037_depth(struct kunit *test)
  * @attempts: number of times that queues are created
  * @got: credits of the connection, or 0 if there is none
  * @got_callbacks: its callbacks
+ * @iwarp: RDMA Reads need regions
  */
 struct create_case {
 	const char	*desc;
@@ -437,6 +438,7 @@ struct create_case {
 	int		error;
 	unsigned int	attempts;
 	u32		got, got_callbacks;
+	bool		iwarp;
 };
 
 #define INLINE	RDMA2_BKREQSUP_INLINE
@@ -451,6 +453,8 @@ static const struct create_case create_cases[] = {
 	{ "no memory at all", 1024, 16, INLINE, 65536, 0, -ENOMEM, 5, 0 },
 	{ "the default is refused", 64, 16, INLINE, 65536, 0, -ENOMEM, 1, 0 },
 	{ "another error", 1024, 16, INLINE, 65536, 1023, -EIO, 1, 0 },
+	{ "iWARP: fewer RPCs", 1024, 16, INLINE, 65536, 2000, -EINVAL, 3, 512, 16, true },
+	{ "iWARP: no memory for regions", 1024, 16, INLINE, 65536, 2000, -ENOMEM, 1, 0, 0, true },
 };
 
 #undef INLINE
@@ -467,6 +471,9 @@ static void refused_queues(struct kunit *test)
 
 	sp->sp_conn.co_id->device->attrs.max_cqe = 65536;
 	sp->sp_conn.co_id->device->attrs.max_qp_wr = c->limit;
+	if (c->iwarp)
+		sp->sp_conn.co_id->device->port_data[1].immutable.core_cap_flags =
+			RDMA_CORE_PORT_IWARP;
 	svc2_credits.pm_value = c->credits;
 	svc2_backward_credits.pm_value = c->callbacks;
 	most_entries = c->most;
@@ -478,6 +485,21 @@ static void refused_queues(struct kunit *test)
 		return;
 	KUNIT_EXPECT_EQ(test, sp->sp_credits, c->got);
 	KUNIT_EXPECT_EQ(test, sp->sp_backward_max, c->got_callbacks);
+}
+
+/* Smaller queues do not help where there is no protection domain. */
+static void no_protection_domain(struct kunit *test)
+{
+	struct svc2_xprt *sp = on_device(test, RDMA2_BKREQSUP_INLINE, 32);
+	struct rpcrdma2_conn_size size = { };
+
+	svc2_credits.pm_value = 1024;
+	no_pd = true;
+	refusal = -ENOMEM;
+	attempts = 0;
+	KUNIT_EXPECT_EQ(test, svc2_conn_create_queues(sp, &size), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, attempts, 1);
+	no_pd = false;
 }
 
 static const struct refusal_case {
@@ -527,6 +549,7 @@ static void refusals(struct kunit *test)
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE_PARAM(refusals, refusal_gen_params),
 	KUNIT_CASE_PARAM(refused_queues, create_gen_params),
+	KUNIT_CASE(no_protection_domain),
 	KUNIT_CASE(send_queue),
 	KUNIT_CASE(s46_largest_reply),
 	KUNIT_CASE_PARAM(few_entries, queue_gen_params),

@@ -180,9 +180,7 @@ void rpcrdma2_conn_log_limit(const struct rpcrdma2_conn *co,
 			     struct rpcrdma2_limit *limit, u32 number,
 			     u32 configured)
 {
-	if (number >= configured)
-		number = 0;
-	if (xchg(&limit->li_logged, number) != number && number)
+	if (number < configured && xchg(&limit->li_logged, number) != number)
 		pr_info_ratelimited("%s: device %s has queues for %u %s at once, fewer than the module parameter %s\n",
 				    limit->li_module,
 				    rpcrdma2_conn_device(co)->name, number,

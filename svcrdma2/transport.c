@@ -496,12 +496,8 @@ static int svc2_conn_create_queues(struct svc2_xprt *sp,
 
 	do {
 		err = svc2_conn_size_queues(sp, size);
-		if (err && ret) {
-			sp->sp_refusal = NULL;	/* the device refused more */
-			return ret;
-		}
 		if (err)
-			return err;
+			return ret ?: err;
 		ret = rpcrdma2_conn_create(&sp->sp_conn, size, svc2_qp_event);
 	} while (rpcrdma2_conn_shrink(&sp->sp_conn, size, ret));
 	if (ret == -EOPNOTSUPP)

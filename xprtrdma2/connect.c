@@ -436,12 +436,12 @@ static void xprt2_ep_log_limits(struct xprt2_ep *ep)
 static int xprt2_ep_create_queues(struct xprt2_ep *ep)
 {
 	struct rpcrdma2_conn_size size;
-	int ret = 0, err;
+	int ret;
 
 	do {
-		err = xprt2_ep_size_for_device(ep, &size);
-		if (err)
-			return ret ?: err;
+		ret = xprt2_ep_size_for_device(ep, &size);
+		if (ret)
+			return ret;
 		ret = rpcrdma2_conn_create(&ep->ep_conn, &size, NULL);
 	} while (rpcrdma2_conn_shrink(&ep->ep_conn, &size, ret));
 	if (ret == -EOPNOTSUPP)

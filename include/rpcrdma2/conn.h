@@ -785,8 +785,8 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
  *
  * A driver may refuse queues of fewer than max_qp_wr entries, because it counts
  * blocks of 64 bytes, of which a wide work request takes several; its error may
- * be -ENOMEM. Over iWARP that may concern the regions of rdma_rw, of which a
- * smaller queue has as many.
+ * be -ENOMEM. With regions of rdma_rw that may concern these, of which a smaller
+ * queue has as many; and without a protection domain no queue was refused.
  *
  * Return: true when rpcrdma2_conn_room() has become less: the caller computes
  * the sizes again, and tries again.
@@ -797,8 +797,8 @@ static inline bool rpcrdma2_conn_shrink(struct rpcrdma2_conn *co,
 {
 	u32 most = max(size->sends, size->recvs);
 
-	if ((ret != -EINVAL && (ret != -ENOMEM || size->rw_mrs)) ||
-	    most <= RPCRDMA2_WR_LEAST)
+	if (!co->co_pd || most <= RPCRDMA2_WR_LEAST ||
+	    (ret != -EINVAL && (ret != -ENOMEM || size->rw_mrs)))
 		return false;
 	co->co_max_wr = max(most / 2, RPCRDMA2_WR_LEAST);
 	return true;
@@ -809,8 +809,7 @@ static inline bool rpcrdma2_conn_shrink(struct rpcrdma2_conn *co,
  * @li_module: name of the module
  * @li_calls: kind of Calls
  * @li_param: name of the module parameter that permits more
- * @li_logged: number in the last log line, or 0 if the last connection was not
- *	limited
+ * @li_logged: number in the last log line, or 0
  */
 struct rpcrdma2_limit {
 	const char	*li_module;
