@@ -71,10 +71,9 @@ static void probes_again(struct kunit *test)
 }
 
 /*
- * S34: the result of a connection remains valid longer than the longest back-off plus the
- * longest attempt, with 20 s for the address and the route, and a minute for the server.
- * A timer expires late by at most an eighth. Without an answer of the server, the result
- * remains valid over three back-offs.
+ * S34: the result of a connection remains valid longer than the longest back-off. A timer
+ * expires late by at most an eighth. Without an answer of the server, the result remains
+ * valid over three back-offs.
  */
 static void s34_note_expiry(struct kunit *test)
 {
