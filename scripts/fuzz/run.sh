@@ -20,7 +20,7 @@ set -u
 export ASAN_OPTIONS=quarantine_size_mb=4
 
 here=$top/scripts/fuzz
-out=$(own_dir "$top")/fuzz || exit
+out=$(own_dir "$top")/fuzz || exit 2
 # Inputs that have reached new code, of all checkouts
 corpus=$cache/fuzz-corpus
 runs=100000000
