@@ -10,8 +10,9 @@
 #
 # A worker is the four jobs of load.fio, or, with LOAD_LARGE=1, only the job with transfers
 # of 1 MiB. All files are written and read once before the time begins. The script prints "#
-# begins" when fio is at work; from then on SIGTERM ends it early. If the server's side is
-# in another guest, EXPORT is "-", and the second form verifies the files there.
+# begins" when fio is at work; from then on SIGTERM ends it early. LOAD_LOOPS ends it when
+# each job has written its file that often. If the server's side is in another guest, EXPORT
+# is "-", and the second form verifies the files there.
 
 set -u
 
@@ -106,7 +107,7 @@ folder=$1 export=$2
 before=$(cd "$1" && for file in large.*; do
 	echo "$file $(times_of "$file" | paste -sd' ')"
 done)
-work randwrite "$1" --loops=1000000 --runtime="$3"
+work randwrite "$1" --loops="${LOAD_LOOPS:-1000000}" --runtime="$3"
 before='' begun=''
 mv "$out" "$out.busy"
 work read "$1"

@@ -109,7 +109,8 @@ refuses()
 	fi
 }
 
-# at_work: waits until the load, process $load with its output in /tmp/load, has begun
+# at_work [PROCESS FILE]: waits until a load, by default process $load with its output in
+# /tmp/load, has begun, or has ended
 at_work()
 {
 	while kill -0 "${1:-$load}" 2>/dev/null && ! grep -qs '^# begins' "${2:-/tmp/load}"; do

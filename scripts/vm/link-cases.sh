@@ -465,7 +465,7 @@ group_both()
 	check "rdma2, in-tree: mount" mount_nfs rdma2 4.0 /mnt/oi "$patient,$intree_opts" &&
 	check "in-tree, in-tree: mount" mount_nfs rdma 3 /mnt/ii "$patient,$intree_opts" ||
 		return
-	check "rdma2 on the server's node" on_server own_load
+	check "rdma2 on the server's node" on_server own_load || return
 	load /mnt/oo/1 /mnt/ii/1
 	load /mnt/oi/2 /mnt/io/2
 	load /mnt/io/3 /mnt/oi/3
@@ -505,8 +505,9 @@ group_stock()
 	pairing "in-tree, rdma2" rdma rdma2 4.2
 	check "rdma2 client on the server's node" on_server alone_on_server
 	check "in-tree, rdma2: mount" mount_nfs rdma 3 /mnt "$patient" || return
-	load /mnt/in-tree -
-	end_loads
+	LOAD_LOOPS=2 load /mnt/in-tree -
+	has_verified "/mnt/in-tree: all data are correct" "${loads[/mnt/in-tree]}" \
+		/tmp/load-mnt-in-tree
 	sent_once "in-tree, rdma2: load" /mnt
 	check "in-tree, rdma2: the server has the written data" \
 		on_server "$load_sh verify $export_dir/in-tree 1"
@@ -784,7 +785,7 @@ client_reboots()
 	fi
 	on_server far_writes "$1"
 	check "$name: files are written before" await_far has_synced "$1" 3 &&
-		check "$name: the server has both clients" await_far clients_are 2 || return
+		check "$name: the server has both clients" await clients_are 2 || return
 	before=$(counters)
 	delayed 200
 	restart_server
