@@ -745,7 +745,7 @@ class Reports(unittest.TestCase):
 
     def found(self, log, report=''):
         with open(f'{HERE}/vm.sh', encoding='utf-8') as script:
-            part = re.search('^bad=.*?^}$', script.read(), re.M | re.S)[0]
+            part = re.search('^other=.*?^}$', script.read(), re.M | re.S)[0]
         with tempfile.TemporaryDirectory() as folder:
             with open(f'{folder}/log', 'w', encoding='utf-8') as lines:
                 lines.write(log)
@@ -770,13 +770,17 @@ class Reports(unittest.TestCase):
 
     def test_other_reports_in_its_block(self):
         begin, end = '--[ cut here ]--\nWARNING: at a.h:5 f\n', '---[ end trace 0 ]---\n'
+        other = 'general protection fault', 'list_add corruption', 'unreferenced object'
         for report in (f'BUG: KASAN: in g\n{end}', 'BUG: KASAN: in g\n', f'WARNING: h\n{end}',
-                       f'{begin}{end}', ''):
+                       f'{begin}{end}', '', *(f'{line}\n{end}' for line in other)):
             for known in 'a.h:5 f', '':
                 log = f'No virtio device ID configured for PCI\n{report}'
                 log = begin + (report if known else log)
                 self.assertEqual(self.found(log, known), re.findall('WARNING|BUG', log), log)
         self.assertEqual(self.found(f'{begin}{end}BUG: KASAN: in g\n', 'a.h:5 f'), ['BUG'])
+        title = begin[begin.index('WARNING'):]
+        self.assertEqual(self.found(f'--[ cut here ]--\nBUG: KASAN: in g\n{title}{end}', 'a.h:5 f'),
+                         ['BUG', 'WARNING'])
 
 
 class GuestFunctions(unittest.TestCase):

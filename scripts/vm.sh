@@ -225,16 +225,17 @@ uml*)	uml_command; guest+=(${append:+$append}) ;;
 kcsan|debian*) debian_command ;;
 esac
 
-# Lines of the log that make a run fail. Reports that every kernel of this kind
-# makes on this kind of host are cut out first, as a whole.
-bad='BUG|WARNING|KASAN|UBSAN|kmemleak: [0-9]|Call Trace|Oops|Kernel panic'
-bad+='|possible (circular|recursive|irq lock|deadlock)|inconsistent lock state'
-bad+='|suspicious RCU|lock held when returning|held lock freed|bad unlock balance'
-bad+='|unsafe lock order|INFO: task .* blocked|blocked for more than|hung task'
-bad+='|rcu.*stall|soft lockup|workqueue lockup|DMA-API: .*(device driver|out of memory)|refcount_t|ODEBUG'
-bad+='|general protection|unable to handle|Segfault|list_(add|del) corruption'
-bad+='|scheduling while atomic|sleeping function called|unreferenced object'
-bad+='|Unknown symbol|disagrees about version|Modules linked in'
+# Lines of the log that make a run fail, those with "cut here" last. Reports that every kernel
+# of this kind makes on this kind of host are cut out first, as a whole.
+other='BUG|KASAN|UBSAN|kmemleak: [0-9]|Oops|Kernel panic'
+other+='|possible (circular|recursive|irq lock|deadlock)|inconsistent lock state'
+other+='|suspicious RCU|lock held when returning|held lock freed|bad unlock balance'
+other+='|unsafe lock order|INFO: task .* blocked|blocked for more than|hung task'
+other+='|rcu.*stall|soft lockup|workqueue lockup|DMA-API: .*(device driver|out of memory)|refcount_t|ODEBUG'
+other+='|general protection|unable to handle|Segfault|list_(add|del) corruption'
+other+='|scheduling while atomic|sleeping function called|unreferenced object'
+other+='|Unknown symbol|disagrees about version'
+bad="$other|WARNING|Call Trace|Modules linked in"
 # The death of a process
 process_died='(traps: .* general protection fault|[]]: segfault at [0-9a-f]+) ip[: ][0-9a-f]+ sp[: ]'
 
@@ -247,10 +248,10 @@ process_died='(traps: .* general protection fault|[]]: segfault at [0-9a-f]+) ip
 # in it.
 log_reports()
 {
-	report=$report awk -v races="$run/races" '
+	report=$report other=$other awk -v races="$run/races" '
 	function flush() {
-		if (!known) printf "%s", held
-		held = ""; known = inside = titles = 0
+		if (!known || others) printf "%s", held
+		held = ""; known = inside = titles = others = 0
 	}
 	function ours(line) { return line ~ /\[([a-z]*rdma2[a-z_]*|canary)\]/ }
 	# A truncated report counts, too.
@@ -262,7 +263,7 @@ log_reports()
 		printf "%s", race
 		race = title = ""; below = whole = 0
 	}
-	BEGIN { printf "" >races; report = ENVIRON["report"] }
+	BEGIN { printf "" >races; report = ENVIRON["report"]; other = ENVIRON["other"] }
 	/BUG: KCSAN: / { flush_race(); title = $0; next }
 	title != "" {
 		race = race $0 "\n"
@@ -278,7 +279,7 @@ log_reports()
 		if (/No virtio device ID configured for PCI/) known = 1
 		if (/WARNING:/ && !titles++ && report != "" && $0 ~ report && !reported++)
 			known = 1
-		if (titles > 1 || /BUG|KASAN|UBSAN|Oops|Kernel panic/) known = 0
+		if (titles > 1 || $0 ~ other) others = 1
 		if (/---\[ end trace/) flush()
 		next
 	}
