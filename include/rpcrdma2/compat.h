@@ -200,33 +200,38 @@ static inline void xprt_add_backlog_noncongested(struct rpc_xprt *xprt,
 #endif
 
 /*
- * The kernel does not queue work that is pending, and a caller that would queue
- * it does not wait for work that is marked as being cancelled. So disabled work
- * keeps both flags permanently. Work queued after the cancellation may have
- * begun before the flags were set; flush_work() waits for that.
+ * The kernel does not queue work that is pending. A caller that would queue it
+ * does not wait if the work is also marked as being cancelled; without the mark
+ * mod_delayed_work() spins. So disabled work gets both flags in one step, and
+ * keeps them. Work queued after the cancellation may have begun before that
+ * step; flush_work() waits for it.
  */
 #ifndef RPCRDMA2_HAS_WORK_DISABLE
-static inline bool disable_work_sync(struct work_struct *work)
+/* Return: false if the work was queued meanwhile. */
+static inline bool rpcrdma2_work_disable(struct work_struct *work)
 {
-	bool was = cancel_work_sync(work);
+	long data = atomic_long_read(&work->data);
 
-	while (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
-		was |= cancel_work_sync(work);
-	set_bit(__WORK_OFFQ_CANCELING, work_data_bits(work));
-	was |= flush_work(work);
-	return was;
+	return !(data & WORK_STRUCT_PENDING) &&
+	       atomic_long_try_cmpxchg(&work->data, &data,
+				       data | WORK_STRUCT_PENDING |
+					       WORK_OFFQ_CANCELING);
 }
 
-static inline bool disable_delayed_work_sync(struct delayed_work *dwork)
+static inline void disable_work_sync(struct work_struct *work)
 {
-	bool was = cancel_delayed_work_sync(dwork);
+	do
+		cancel_work_sync(work);
+	while (!rpcrdma2_work_disable(work));
+	flush_work(work);
+}
 
-	while (test_and_set_bit(WORK_STRUCT_PENDING_BIT,
-				work_data_bits(&dwork->work)))
-		was |= cancel_delayed_work_sync(dwork);
-	set_bit(__WORK_OFFQ_CANCELING, work_data_bits(&dwork->work));
-	was |= flush_work(&dwork->work);
-	return was;
+static inline void disable_delayed_work_sync(struct delayed_work *dwork)
+{
+	do
+		cancel_delayed_work_sync(dwork);
+	while (!rpcrdma2_work_disable(&dwork->work));
+	flush_work(&dwork->work);
 }
 #endif
 
