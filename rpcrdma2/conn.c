@@ -50,24 +50,17 @@ static struct ib_cq *rpcrdma2_conn_create_recv_cq(struct rpcrdma2_conn *co,
  * would another one for each attempt: "Completion vectors" in
  * Documentation/architecture.rst.
  */
-static struct ib_cq *rpcrdma2_conn_create_send_cq(struct rpcrdma2_conn *co,
-						  unsigned int entries)
-{
-	struct ib_device *dev = rpcrdma2_conn_device(co);
-
-	if (co->co_vector >= 0)
-		return ib_alloc_cq(dev, co, entries, co->co_vector,
-				   IB_POLL_WORKQUEUE);
-	return ib_alloc_cq_any(dev, co, entries, IB_POLL_WORKQUEUE);
-}
-
 static int rpcrdma2_conn_create_cqs(struct rpcrdma2_conn *co,
 				    const struct rpcrdma2_conn_size *size)
 {
+	struct ib_device *dev = rpcrdma2_conn_device(co);
 	struct ib_cq *cq;
 
 	/* A flush completes every entry, signaled or not. */
-	cq = rpcrdma2_conn_create_send_cq(co, size->sends);
+	cq = co->co_vector < 0 ?
+		     ib_alloc_cq_any(dev, co, size->sends, IB_POLL_WORKQUEUE) :
+		     ib_alloc_cq(dev, co, size->sends, co->co_vector,
+				 IB_POLL_WORKQUEUE);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	co->co_send_cq = cq;
@@ -143,28 +136,20 @@ static void rpcrdma2_conn_free_cqs(struct rpcrdma2_conn *co)
 	co->co_send_cq = NULL;
 }
 
-/* Queues that are sized again share the protection domain of the first ones. */
-static int rpcrdma2_conn_create_pd(struct rpcrdma2_conn *co)
-{
-	struct ib_pd *pd;
-
-	if (co->co_pd)
-		return 0;
-	pd = ib_alloc_pd(rpcrdma2_conn_device(co), 0);
-	if (IS_ERR(pd))
-		return PTR_ERR(pd);
-	co->co_pd = pd;
-	return 0;
-}
-
 int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 			 struct rpcrdma2_conn_size *size,
 			 void (*event)(struct ib_event *event, void *context))
 {
-	int ret = rpcrdma2_conn_create_pd(co);
+	struct ib_pd *pd;
+	int ret;
 
-	if (ret)
-		return ret;
+	/* Queues that are sized again share the first protection domain. */
+	if (!co->co_pd) {
+		pd = ib_alloc_pd(rpcrdma2_conn_device(co), 0);
+		if (IS_ERR(pd))
+			return PTR_ERR(pd);
+		co->co_pd = pd;
+	}
 	co->co_rw_mrs = size->rw_mrs;
 	co->co_rw_pages = size->rw_pages;
 	ret = rpcrdma2_conn_create_cqs(co, size);
