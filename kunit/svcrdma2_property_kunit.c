@@ -194,21 +194,20 @@ static void s16_interval_after_send(struct kunit *test)
 	const unsigned long at = jiffies;
 
 	sp->sp_ex.ex_sent = RDMA2_OPT_UPDPROP;
-	sp->sp_ex.ex_pending = true;
 	sp->sp_ex.ex_sent_at = at - 8 * HZ;
 	sp->sp_ex.ex_sending = true;
 	sp->sp_ex.ex_number = 2;
 	sp->sp_ex.ex_done = 1;
 	rpcrdma2_exchange_received(&sp->sp_ex, at);
-	KUNIT_EXPECT_TRUE(test, sp->sp_ex.ex_pending);
+	KUNIT_EXPECT_EQ(test, sp->sp_ex.ex_sent, RDMA2_OPT_UPDPROP);
 	sp->sp_ex.ex_done_at = at;
 	sp->sp_ex.ex_done = 2;
 	rpcrdma2_exchange_received(&sp->sp_ex, at - 2 * HZ);
-	KUNIT_EXPECT_TRUE(test, sp->sp_ex.ex_pending);
+	KUNIT_EXPECT_EQ(test, sp->sp_ex.ex_sent, RDMA2_OPT_UPDPROP);
 	rpcrdma2_exchange_received(&sp->sp_ex, at + HZ - 1);
-	KUNIT_EXPECT_TRUE(test, sp->sp_ex.ex_pending);
+	KUNIT_EXPECT_EQ(test, sp->sp_ex.ex_sent, RDMA2_OPT_UPDPROP);
 	rpcrdma2_exchange_received(&sp->sp_ex, at + HZ);
-	KUNIT_EXPECT_FALSE(test, sp->sp_ex.ex_pending);
+	KUNIT_EXPECT_EQ(test, sp->sp_ex.ex_sent, 0);
 }
 
 /*

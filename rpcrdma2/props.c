@@ -452,15 +452,7 @@ rpcrdma2_exchange_limit_sbsiz(const struct rpcrdma2_exchange *ex)
 static void rpcrdma2_exchange_begin_wait(struct rpcrdma2_exchange *ex, u32 type)
 {
 	ex->ex_sent = type;
-	ex->ex_pending = true;
 	ex->ex_late = false;
-}
-
-/* The message was answered, or will never be. */
-static void rpcrdma2_exchange_end_wait(struct rpcrdma2_exchange *ex)
-{
-	ex->ex_sent = 0;
-	ex->ex_pending = false;
 }
 
 void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
@@ -565,9 +557,9 @@ bool rpcrdma2_exchange_busy(const struct rpcrdma2_exchange *ex)
 {
 	const struct rpcrdma2_props now = rpcrdma2_exchange_limit_sbsiz(ex);
 
-	return ex->ex_pending || (rpcrdma2_exchange_may_send(ex) &&
-				  (rpcrdma2_exchange_has_request(ex) ||
-				   rpcrdma2_exchange_updates(ex, &now)));
+	return ex->ex_sent || (rpcrdma2_exchange_may_send(ex) &&
+			       (rpcrdma2_exchange_has_request(ex) ||
+				rpcrdma2_exchange_updates(ex, &now)));
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_busy);
 
@@ -578,7 +570,7 @@ static bool rpcrdma2_exchange_next(struct rpcrdma2_exchange *ex,
 {
 	struct rpcrdma2_props own = rpcrdma2_exchange_limit_sbsiz(ex);
 
-	if (ex->ex_pending || !rpcrdma2_exchange_may_send(ex))
+	if (ex->ex_sent || !rpcrdma2_exchange_may_send(ex))
 		return false;
 	*pm = (struct rpcrdma2_propmsg){ };
 	if (rpcrdma2_exchange_has_request(ex) &&
@@ -608,7 +600,7 @@ void rpcrdma2_exchange_send_next(struct rpcrdma2_exchange *ex,
 	ex->ex_ops->changed(ex);		/* before it is sent (C-034) */
 	ex->ex_number++;
 	if (ex->ex_ops->send(ex, NULL, &pm)) {
-		rpcrdma2_exchange_end_wait(ex);
+		ex->ex_sent = 0;
 		goto out;
 	}
 	ex->ex_xid = pm.pm_xid;
@@ -662,7 +654,7 @@ void rpcrdma2_exchange_received(struct rpcrdma2_exchange *ex, unsigned long at)
 		   (!ex->ex_sending &&
 		    !time_before(at, ex->ex_sent_at +
 				     RPCRDMA2_UPDPROP_INTERVAL))) {
-		ex->ex_pending = false;
+		ex->ex_sent = 0;
 	}
 	ex->ex_ops->changed(ex);
 }
@@ -688,7 +680,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_exchange_expect);
 static void rpcrdma2_exchange_fail(struct rpcrdma2_exchange *ex, u32 xid)
 {
 	if (ex->ex_xid == xid)
-		rpcrdma2_exchange_end_wait(ex);
+		ex->ex_sent = 0;
 	ex->ex_ops->count(RPCRDMA2_C_properties_in_vain, 1);
 	ex->ex_ops->changed(ex);
 }
@@ -799,7 +791,7 @@ void rpcrdma2_exchange_take(struct rpcrdma2_exchange *ex,
 		if (!pm->pm_want)
 			return;
 		rpcrdma2_apply_resprop(&peer->pp_now, pm);
-		rpcrdma2_exchange_end_wait(ex);
+		ex->ex_sent = 0;
 		break;
 	}
 	ex->ex_ops->count(RPCRDMA2_C_connprops + pm->pm_type -
@@ -916,7 +908,7 @@ u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex)
 		  ex->ex_announced.pr_sbsiz : ex->ex_supported.pr_sbsiz;
 
 	/* A REQPROP requests nothing but RBSIZ. */
-	if (ex->ex_pending && ex->ex_sent == RDMA2_OPT_REQPROP)
+	if (ex->ex_sent == RDMA2_OPT_REQPROP)
 		own = min(own, ex->ex_requested.ps_val.pr_rbsiz);
 	return rpcrdma2_send_limit(&ex->ex_peer.pp_now, own);
 }

@@ -291,12 +291,11 @@ struct rpcrdma2_update {
  * @ex_connprop_sent: this end has sent its announcement
  * @ex_request: size of Receives to request from the peer, in bytes, or 0
  * @ex_requested: values that the last REQPROP requested
- * @ex_sent: type of the last message of this end other than an answer: enum
- *	rpcrdma2_opttype, or 0
- * @ex_pending: the message of @ex_sent still waits
+ * @ex_sent: type of the message of this end, other than an answer, that still
+ *	waits: enum rpcrdma2_opttype, or 0 if none does
  * @ex_late: the message of @ex_sent is a REQPROP whose answer is late
- * @ex_sending: the Send of that message may not be done yet
- * @ex_xid: xid of the message of @ex_sent
+ * @ex_sending: the Send of the last such message may not be done yet
+ * @ex_xid: xid of the last such message, even if it no longer waits
  * @ex_sent_at: when that message was sent, or its Send was done, in jiffies
  * @ex_number: number of that message, counting from 1
  * @ex_done: number of the last message whose Send is done; only
@@ -322,7 +321,6 @@ struct rpcrdma2_exchange {
 	u32				ex_request;
 	struct rpcrdma2_propset		ex_requested;
 	u32				ex_sent;
-	bool				ex_pending;
 	bool				ex_late;
 	bool				ex_sending;
 	u32				ex_xid;
