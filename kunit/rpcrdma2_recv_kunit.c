@@ -107,20 +107,32 @@ static void sizes(struct kunit *test)
 static void expect_one_stretch(struct kunit *test, struct rpcrdma2_recv *rv)
 {
 #ifdef RPCRDMA2_STRETCHES
+	const u32 len = rv->rv_len;
 	struct xdr_buf buf;
+	u8 *base;
 	u32 at;
 
+	rpcrdma2_recv_buf(rv, 0, &buf);
+	base = buf.head[0].iov_base;
 	for (at = 0; at < rv->rv_len; at++)
-		if (((u8 *)rpcrdma2_recv_base(rv))[at] != at % 251)
+		if (base[at] != at % 251)
 			break;
 	KUNIT_EXPECT_EQ(test, at, rv->rv_len);
 
 	rpcrdma2_recv_buf(rv, 40, &buf);
-	KUNIT_EXPECT_PTR_EQ(test, buf.head[0].iov_base,
-			    rpcrdma2_recv_base(rv) + 40);
+	KUNIT_EXPECT_PTR_EQ(test, buf.head[0].iov_base, base + 40);
 	KUNIT_EXPECT_EQ(test, buf.head[0].iov_len, rv->rv_len - 40);
 	KUNIT_EXPECT_EQ(test, buf.page_len, 0);
 	KUNIT_EXPECT_EQ(test, buf.len, rv->rv_len - 40);
+
+	/* A message that ends in its first page has a physical address there. */
+	rv->rv_len = PAGE_SIZE;
+	rpcrdma2_recv_buf(rv, 40, &buf);
+	KUNIT_EXPECT_PTR_EQ(test, (u8 *)buf.head[0].iov_base, byte(rv, 40));
+	rv->rv_len = PAGE_SIZE + 1;
+	rpcrdma2_recv_buf(rv, 40, &buf);
+	KUNIT_EXPECT_PTR_EQ(test, (u8 *)buf.head[0].iov_base, base + 40);
+	rv->rv_len = len;
 #endif
 }
 

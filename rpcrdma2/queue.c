@@ -883,10 +883,13 @@ EXPORT_SYMBOL_GPL(rpcrdma2_recv_copy);
 void rpcrdma2_recv_buf(struct rpcrdma2_recv *rv, u32 at,
 		       struct xdr_buf *buf)
 {
+	/* a single page is in the kernel's linear mapping */
+	void *base = rv->rv_len <= PAGE_SIZE ? page_address(rv->rv_pages[0]) :
+					       rv->rv_buf;
 	u32 len = rv->rv_len - at;
 
 	*buf = (struct xdr_buf){
-		.head[0].iov_base = rpcrdma2_recv_base(rv) + at,
+		.head[0].iov_base = base + at,
 		.head[0].iov_len  = len,
 		.pages		  = rv->rv_pages,
 		.buflen		  = len,

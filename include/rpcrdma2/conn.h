@@ -1235,19 +1235,9 @@ void rpcrdma2_recv_copy(const struct rpcrdma2_recv *rv, u32 at, u32 len,
 			const struct xdr_buf *buf, u32 to);
 
 #ifdef RPCRDMA2_STRETCHES
-/*
- * Start of a message as one stretch, which lies in the kernel's linear mapping
- * if the message is no longer than a page. A longer one must be mapped so.
- */
-static inline void *rpcrdma2_recv_base(const struct rpcrdma2_recv *rv)
-{
-	return rv->rv_len <= PAGE_SIZE ? page_address(rv->rv_pages[0]) :
-					 rv->rv_buf;
-}
-
 /**
  * rpcrdma2_recv_buf - describe bytes of a message as one stretch
- * @rv: Receive that holds the message, as for rpcrdma2_recv_base()
+ * @rv: Receive that holds the message, with rv_buf if it is longer than a page
  * @at: offset of the first byte
  * @buf: gets all bytes from there on, in the head; and one page in pages, which
  *	nfsd accesses even if page_len is 0
