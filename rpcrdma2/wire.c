@@ -94,9 +94,9 @@ static const struct code *rpcrdma2_find_errcode(u32 vers, u32 code)
 }
 
 /* Number of words that follow rdma_err; 0 for an unknown code (S43) */
-static unsigned int rpcrdma2_error_args(u32 vers, u32 code)
+static unsigned int rpcrdma2_error_args(const struct rpcrdma2_hdr *h)
 {
-	return rpcrdma2_find_errcode(vers, code)->args;
+	return rpcrdma2_find_errcode(h->h_vers, h->h_error.er_code)->args;
 }
 
 void rpcrdma2_set_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code,
@@ -139,9 +139,8 @@ size_t rpcrdma2_hdr_size(const struct rpcrdma2_hdr *h)
 	unsigned int i;
 
 	if (h->h_proc == RDMA2_ERROR)
-		return RPCRDMA2_PREFIX_LEN + XDR_UNIT +
-		       rpcrdma2_error_args(h->h_vers, h->h_error.er_code) *
-			       XDR_UNIT;
+		return RPCRDMA2_PREFIX_LEN +
+		       (1 + rpcrdma2_error_args(h)) * XDR_UNIT;
 	for (i = 0; i < h->h_nreads; i++)
 		size += h->h_reads[i].ck_nsegs * RPCRDMA2_READ_SEG_LEN;
 	for (i = 0; i < h->h_nwrites; i++)
@@ -207,7 +206,7 @@ static __be32 *rpcrdma2_encode_rpc(__be32 *p, const struct rpcrdma2_hdr *h)
 /* The code has exactly its own words, and nothing follows them (C-062). */
 static __be32 *rpcrdma2_encode_error(__be32 *p, const struct rpcrdma2_hdr *h)
 {
-	unsigned int args = rpcrdma2_error_args(h->h_vers, h->h_error.er_code);
+	unsigned int args = rpcrdma2_error_args(h);
 
 	*p++ = cpu_to_be32(h->h_error.er_code);
 	if (args > 0)
@@ -464,7 +463,7 @@ static enum rpcrdma2_errcode rpcrdma2_decode_error(struct rpcrdma2_hdr *h,
 	if (!p)
 		return RDMA2_ERR_BAD_XDR;
 	er->er_code = be32_to_cpup(p);
-	args = rpcrdma2_error_args(h->h_vers, er->er_code);
+	args = rpcrdma2_error_args(h);
 	p = rpcrdma2_take(cu, args * XDR_UNIT);
 	if (!p)
 		return RDMA2_ERR_BAD_XDR;
