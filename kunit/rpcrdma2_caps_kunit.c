@@ -20,16 +20,6 @@ static void queues(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_caps_room(U32_MAX, 2), INT_MAX - 2U);
 }
 
-static void depths(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, rpcrdma2_caps_depth(0), 0);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_caps_depth(16), 16);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_caps_depth(U8_MAX), U8_MAX);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_caps_depth(U8_MAX + 1), U8_MAX);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_caps_depth(LARGE), U8_MAX);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_caps_depth(U32_MAX), U8_MAX);
-}
-
 static const struct reads_case {
 	const char			*desc;
 	bool				needs;
@@ -111,7 +101,6 @@ static void parts(struct kunit *test)
 
 static struct kunit_case caps_suite_cases[] = {
 	KUNIT_CASE(queues),
-	KUNIT_CASE(depths),
 	KUNIT_CASE_PARAM(reads, reads_gen_params),
 	KUNIT_CASE(parts),
 	{ }

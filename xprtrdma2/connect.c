@@ -479,7 +479,8 @@ static int xprt2_ep_reach(struct xprt2_ep *ep)
 		/* always sent; version 2 ignores the server's (S28) */
 		.private_data		= &private,
 		.private_data_len	= sizeof(private),
-		.responder_resources	= rpcrdma2_caps_depth(attrs->max_qp_rd_atom),
+		.responder_resources	= min_t(u32, attrs->max_qp_rd_atom,
+						U8_MAX),
 		.initiator_depth	= xprt2_ep_initiator_depth(ep),
 		.retry_count		= 6,
 		/* control messages of the peer cannot be counted (2.3) */

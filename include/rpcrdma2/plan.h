@@ -514,12 +514,6 @@ static inline u32 rpcrdma2_caps_room(u32 most, u32 beside)
 	return most > beside ? most - beside : 0;
 }
 
-/* Number of concurrent RDMA Reads, in the range of the connection manager */
-static inline u8 rpcrdma2_caps_depth(u32 most)
-{
-	return min_t(u32, most, U8_MAX);
-}
-
 /* Properties of RDMA Reads on a device */
 struct rpcrdma2_caps_read {
 	bool		cr_regions;	/* every part uses a memory region */
