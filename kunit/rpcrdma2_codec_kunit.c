@@ -360,12 +360,10 @@ static void smallest_headers(struct kunit *test)
 	h.h_vers = RPCRDMA2_VERS_ONE;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_hdr_min(h.h_vers), 28);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_hdr_size(&h), 28);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_can_nominate(h.h_vers));
 
 	h.h_vers = RPCRDMA2_VERS_TWO;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_hdr_min(h.h_vers), 36);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_hdr_size(&h), 36);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_can_nominate(h.h_vers));
 }
 
 /*

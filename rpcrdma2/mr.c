@@ -714,7 +714,7 @@ int rpcrdma2_offer(struct rpcrdma2_conn *co, struct rpcrdma2_exposed *ex,
 					  DMA_FROM_DEVICE, h, &h->h_reply);
 	}
 	/* nominate the first region (S48), or 0 if there is none (C-073) */
-	if (!ret && h->h_nsegs && rpcrdma2_can_nominate(h->h_vers) &&
+	if (!ret && h->h_nsegs && h->h_vers != RPCRDMA2_VERS_ONE &&
 	    !rpcrdma2_fault(nominate))
 		h->h_inv_handle = h->h_segs[0].rs_handle;
 	return ret;

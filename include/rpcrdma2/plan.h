@@ -319,7 +319,7 @@ void rpcrdma2_plan_reply(struct rpcrdma2_reply_plan *plan,
 static inline u32 rpcrdma2_inv_handle(const struct rpcrdma2_hdr *h,
 				      bool enabled)
 {
-	bool nominated = rpcrdma2_can_nominate(h->h_vers);
+	bool nominated = h->h_vers != RPCRDMA2_VERS_ONE;
 	unsigned int i, same = 0;
 	u32 handle;
 

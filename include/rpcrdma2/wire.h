@@ -242,12 +242,6 @@ static inline u32 rpcrdma2_hdr_min(u32 vers)
 	return vers == RPCRDMA2_VERS_ONE ? RPCRDMA1_HDR_MIN : RPCRDMA2_HDR_MIN;
 }
 
-/* Whether a Call can nominate a handle */
-static inline bool rpcrdma2_can_nominate(u32 vers)
-{
-	return vers != RPCRDMA2_VERS_ONE;
-}
-
 /*
  * Encoding and decoding of transport headers of any version.
  *
