@@ -93,7 +93,7 @@ static void every_truncation_of_properties(struct kunit *test)
 
 		for (len = RPCRDMA2_PREFIX_LEN; len <= v->len; len++) {
 			receive(test, &w, v->data, len);
-			verdict = rpcrdma2_decode_hdr(h, w.data, w.len);
+			verdict = rpcrdma2_decode_hdr(h, w.data, w.len, w.len);
 			KUNIT_ASSERT_EQ(test, verdict, RDMA2_OK);
 
 			verdict = rpcrdma2_decode_propmsg(&pm, h, w.data);

@@ -325,7 +325,7 @@ static void decodes(struct kunit *test)
 
 	receive(test, &w, g->data, g->len);
 
-	verdict = rpcrdma2_decode_hdr(h, w.data, w.len);
+	verdict = rpcrdma2_decode_hdr(h, w.data, w.len, w.len);
 
 	KUNIT_ASSERT_EQ(test, verdict, RDMA2_OK);
 	expect_hdr(test, h, &g->hdr);
@@ -399,7 +399,7 @@ static void s38_types_of_each_role(struct kunit *test)
 			word[3] = cpu_to_be32(kind / 9);
 			if (w.len > RPCRDMA2_PREFIX_LEN)
 				word[4] = cpu_to_be32(kind / 3 % 3);
-			verdict = rpcrdma2_decode_hdr(h, w.data, w.len);
+			verdict = rpcrdma2_decode_hdr(h, w.data, w.len, w.len);
 			add_type(h, verdict, &calls, &replies);
 		}
 	}

@@ -80,7 +80,7 @@ static inline enum rpcrdma2_errcode judge(struct kunit *test,
 	struct wire w;
 
 	receive(test, &w, data, len);
-	return rpcrdma2_decode_hdr(h, w.data, w.len);
+	return rpcrdma2_decode_hdr(h, w.data, w.len, w.len);
 }
 
 static inline struct words *words_new(struct kunit *test)
@@ -208,7 +208,7 @@ static inline enum rpcrdma2_errcode read_body(struct kunit *test,
 	struct wire w;
 
 	receive(test, &w, data, len);
-	KUNIT_ASSERT_EQ(test, rpcrdma2_decode_hdr(h, w.data, w.len), RDMA2_OK);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_decode_hdr(h, w.data, w.len, w.len), RDMA2_OK);
 	return rpcrdma2_decode_propmsg(pm, h, w.data);
 }
 

@@ -793,10 +793,8 @@ static bool rpcrdma2_decode_prefix(struct rpcrdma2_hdr *h,
 	return true;
 }
 
-/* rpcrdma2_decode_hdr() of a message of which @base has the first @room bytes */
-static enum rpcrdma2_errcode rpcrdma2_decode_part(struct rpcrdma2_hdr *h,
-						  const void *base, u32 room,
-						  u32 len)
+enum rpcrdma2_errcode rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h,
+					  const void *base, u32 room, u32 len)
 {
 	struct rpcrdma2_cursor cu = { base, room, len - room };
 	enum rpcrdma2_errcode ret;
@@ -824,12 +822,6 @@ static enum rpcrdma2_errcode rpcrdma2_decode_part(struct rpcrdma2_hdr *h,
 		return rpcrdma2_judge_rpc(h, &ex, &cu);
 	return RDMA2_OK;
 }
-
-enum rpcrdma2_errcode rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h,
-					  const void *base, u32 len)
-{
-	return rpcrdma2_decode_part(h, base, len, len);
-}
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_hdr);
 
 void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
@@ -841,7 +833,7 @@ void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
 	msg->mg_paylen = 0;
 	msg->mg_handle = handle;
 
-	msg->mg_verdict = rpcrdma2_decode_part(h, base, min(room, len), len);
+	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, min(room, len), len);
 	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg)) {
 		rpcrdma2_exchange_expect(ex, h->h_xid, &msg->mg_prop);
 		msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, h,

@@ -260,7 +260,8 @@ static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
 /**
  * rpcrdma2_decode_hdr - decode and check the transport header of a message
  * @h: header to fill
- * @base: the whole message received, contiguous
+ * @base: start of the message
+ * @room: contiguous bytes at @base: at most @len, see rpcrdma2_msg_read()
  * @len: length of the message
  *
  * One bounded pass: steps 1 to 8 of the responder's order of checks, 2.5 of
@@ -287,7 +288,8 @@ static inline bool rpcrdma2_is_excess(enum rpcrdma2_errcode verdict)
  * message that must be discarded silently (E-22, S31, S38, S39).
  */
 enum rpcrdma2_errcode
-rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h, const void *base, u32 len);
+rpcrdma2_decode_hdr(struct rpcrdma2_hdr *h, const void *base, u32 room,
+		    u32 len);
 
 /**
  * rpcrdma2_hdr_size - compute the length that rpcrdma2_encode_hdr() produces

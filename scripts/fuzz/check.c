@@ -189,21 +189,22 @@ static void require_round_trip(struct rpcrdma2_hdr *h, const u8 *data,
 	/* The encoded header may be shorter; the RPC message is copied behind it. */
 	memcpy((u8 *)sent + h->h_len, data + was, len - was);
 	memset(&back, 0, sizeof(back));
-	require(rpcrdma2_decode_hdr(&back, sent, h->h_len + len - was) ==
-		RDMA2_OK);
+	len = h->h_len + len - was;
+	require(rpcrdma2_decode_hdr(&back, sent, len, len) == RDMA2_OK);
 	require(!memcmp(&back, h, sizeof(back)));
 }
 
 static void require_error(struct rpcrdma2_hdr *h, enum rpcrdma2_errcode code)
 {
 	static struct rpcrdma2_hdr back;
+	size_t len;
 
 	rpcrdma2_set_error(h, code, 0, 0);
 	h->h_credit = 1;
-	require(rpcrdma2_hdr_size(h) <= RPCRDMA2_ERROR_MAX);
+	len = rpcrdma2_hdr_size(h);
+	require(len <= RPCRDMA2_ERROR_MAX);
 	require(rpcrdma2_encode_hdr(sent, h) > 0);
-	require(rpcrdma2_decode_hdr(&back, sent, rpcrdma2_hdr_size(h)) ==
-		RDMA2_OK);
+	require(rpcrdma2_decode_hdr(&back, sent, len, len) == RDMA2_OK);
 	require(back.h_xid == h->h_xid && back.h_vers == h->h_vers);
 	require(back.h_error.er_code == h->h_error.er_code);
 	rpcrdma2_remedy(back.h_vers, &back.h_error, false);
@@ -230,7 +231,7 @@ static void send_propmsg(struct rpcrdma2_propmsg *back,
 	pm->pm_option = pm->pm_set.ps_count % 2;
 	len = rpcrdma2_encode_propmsg(sent, sizeof(sent), 1, pm);
 	require(len > 0);
-	require(rpcrdma2_decode_hdr(&h, sent, len) == RDMA2_OK);
+	require(rpcrdma2_decode_hdr(&h, sent, len, len) == RDMA2_OK);
 	back->pm_want = pm->pm_want;
 	back->pm_marked = pm->pm_set.ps_rows & RPCRDMA2_PROPS_MARKED;
 	require(rpcrdma2_decode_propmsg(back, &h, sent) == RDMA2_OK);
@@ -387,7 +388,7 @@ void check_message(const uint8_t *data, size_t len)
 	check_private_data(data, len);
 
 	memset(&h, 0, sizeof(h));
-	verdict = rpcrdma2_decode_hdr(&h, data, len);
+	verdict = rpcrdma2_decode_hdr(&h, data, len, len);
 	require_verdict(&h, verdict, len);
 	if (verdict == RDMA2_DROP)
 		return;
