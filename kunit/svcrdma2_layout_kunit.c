@@ -224,17 +224,20 @@ static void data_placement(struct kunit *test)
 	}
 }
 
-/* RFC 5531: word 6 of a Call is the flavor of its credential, and 6 is RPCSEC_GSS. */
+/*
+ * RFC 5531: word 6 of a Call is the flavor of its credential, and 6 is RPCSEC_GSS. Behind a
+ * Call that ends within this word may be bytes of an earlier one.
+ */
 static void flavor_of_call(struct kunit *test)
 {
 	__be32 call[10] = { };
 	u32 len;
 
-	for (len = 0; len <= sizeof(call); len += 4)
+	for (len = 0; len <= sizeof(call); len++)
 		KUNIT_EXPECT_FALSE(test, svc2_layout_is_gss(call, len));
 	call[6] = cpu_to_be32(6);
-	for (len = 0; len <= sizeof(call); len += 4)
-		KUNIT_EXPECT_EQ(test, svc2_layout_is_gss(call, len), len > 24);
+	for (len = 0; len <= sizeof(call); len++)
+		KUNIT_EXPECT_EQ(test, svc2_layout_is_gss(call, len), len >= 28);
 	call[6] = cpu_to_be32(1);
 	call[5] = cpu_to_be32(6);
 	call[7] = cpu_to_be32(6);

@@ -141,7 +141,7 @@ svc2_judge_answer(const struct rpcrdma2_msg *msg, u32 vers, u32 room,
 /* True for a Call with RPCSEC_GSS, of which @len bytes are present at @p */
 static inline bool svc2_layout_is_gss(const __be32 *p, u32 len)
 {
-	return len > RPCRDMA2_CALL_FIXED &&
+	return len >= RPCRDMA2_CALL_FIXED + XDR_UNIT &&
 	       p[RPCRDMA2_CALL_FLAVOR] == cpu_to_be32(RPC_AUTH_GSS);
 }
 
