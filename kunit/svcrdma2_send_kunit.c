@@ -385,7 +385,7 @@ static void scarce_parts_come_back(struct kunit *test)
 	txs[0]->tx_nbufs = 2;
 	KUNIT_EXPECT_EQ(test, plan_two_parts(test, sp, poor), 0);
 	KUNIT_EXPECT_TRUE(test, is_signaled(test, sp, poor));
-	KUNIT_EXPECT_EQ(test, signaled(test, sp, rich), SVC2_TX_SCARCE);
+	KUNIT_EXPECT_EQ(test, signaled(test, sp, rich), SVC2_TX_SCARCE - 1);
 	svc2_tx_put(sp, poor);
 	KUNIT_EXPECT_EQ(test, plan_two_parts(test, sp, poor), 0);
 	KUNIT_EXPECT_FALSE(test, is_signaled(test, sp, poor));
@@ -407,6 +407,48 @@ static void scarce_contexts_come_back(struct kunit *test)
 	svc2_tx_free(sp, tx);
 }
 #endif
+
+/*
+ * Contexts of Sends that linger on the queue of an idle connection cause no further trim. The next
+ * Send is signaled, which brings them back, and causes one.
+ */
+static void trim_of_lingering(struct kunit *test)
+{
+	struct svc2_tx *txs[SVC2_TX_RESERVE + 3];
+	struct svc2_xprt *sp = over_device(test);
+	struct svc2_tx *tx = with_parts(test, 1), *used;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(txs); i++) {
+		txs[i] = svc2_tx_alloc(sp, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, txs[i]);
+	}
+	for (i = 0; i < SVC2_TX_RESERVE; i++)
+		svc2_tx_put(sp, txs[i]);
+	/* not all of three linger in two entries */
+	sp->sp_conn.co_sq.sq_unsignaled = 2;
+	KUNIT_EXPECT_TRUE(test, svc2_trim(sp));
+	KUNIT_EXPECT_FALSE(test, is_signaled(test, sp, tx));
+	svc2_tx_free(sp, txs[i++]);
+	cancel_delayed_work_sync(&svc2_trim_work);
+	KUNIT_EXPECT_FALSE(test, svc2_trim(sp));
+
+	/* also a Send that is signaled in any case */
+	tx->tx_signal = true;
+	KUNIT_EXPECT_TRUE(test, is_signaled(test, sp, tx));
+	KUNIT_EXPECT_TRUE(test, cancel_delayed_work_sync(&svc2_trim_work));
+	tx->tx_signal = false;
+	KUNIT_EXPECT_FALSE(test, is_signaled(test, sp, tx));
+	for (; i < ARRAY_SIZE(txs); i++)
+		svc2_tx_put(sp, txs[i]);
+	KUNIT_EXPECT_TRUE(test, svc2_trim(sp));
+	llist_for_each_entry(used, sp->sp_txs.first, tx_list)
+		used->tx_used -= SVC2_TRIM_TIME + 1;
+	KUNIT_EXPECT_FALSE(test, svc2_trim(sp));
+	KUNIT_EXPECT_EQ(test, atomic_read(&sp->sp_tx_count), SVC2_TX_RESERVE);
+	KUNIT_EXPECT_FALSE(test, is_signaled(test, sp, tx));
+	svc2_txs_destroy(sp);
+}
 
 /**
  * struct gathered - a Reply whose pages the device gathers
@@ -566,6 +608,17 @@ static void s46_page_of_a_removed_read(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, f->rqst.rq_next_page, f->pages + PAGES);
 }
 
+static int send_init(struct kunit *test)
+{
+	svc2_wq = system_percpu_wq;
+	return 0;
+}
+
+static void send_exit(struct kunit *test)
+{
+	cancel_delayed_work_sync(&svc2_trim_work);
+}
+
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE_PARAM(r4_gathered_reply, gathered_gen_params),
 	KUNIT_CASE(r4_payload_behind_next_page),
@@ -581,11 +634,14 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE(scarce_contexts_come_back),
 #endif
 	KUNIT_CASE(trim_keeps_order),
+	KUNIT_CASE(trim_of_lingering),
 	{}
 };
 
 static struct kunit_suite send_suite = {
 	.name		= "svcrdma2_send",
+	.init		= send_init,
+	.exit		= send_exit,
 	.test_cases	= send_cases,
 };
 

@@ -36,7 +36,8 @@ static void svc2_tx_set_scarce(struct svc2_xprt *sp)
 
 /*
  * Counts a Send. Two at once may count as one, or undo svc2_tx_set_scarce(): a
- * thread in need calls that again. Return: whether the Send must be signaled.
+ * thread in need calls that again. What comes back may be idle: a trim is due.
+ * Return: whether the Send must be signaled.
  */
 static bool svc2_tx_is_scarce(struct svc2_xprt *sp)
 {
@@ -45,6 +46,7 @@ static bool svc2_tx_is_scarce(struct svc2_xprt *sp)
 	if (likely(!left))
 		return false;
 	WRITE_ONCE(sp->sp_tx_scarce, left - 1);
+	svc2_trim_later();
 	return true;
 }
 
@@ -230,12 +232,17 @@ void svc2_txs_destroy(struct svc2_xprt *sp)
 		svc2_tx_free(sp, tx);
 }
 
-/* Return: whether contexts are left to free later. */
+/*
+ * The contexts in use may be those of Sends that linger, perhaps for as long as
+ * the connection lasts, if these have so many unsignaled entries. So the next
+ * Send brings them back, and schedules the trim. Return: whether contexts are
+ * left to free before it.
+ */
 static bool svc2_trim(struct svc2_xprt *sp)
 {
 	unsigned long since = jiffies - SVC2_TRIM_TIME;
-	unsigned int stay = 0;
 	struct svc2_tx *tx, *next;
+	int stay = 0, used, unsignaled;
 	LLIST_HEAD(idle);
 	LLIST_HEAD(kept);
 
@@ -258,7 +265,14 @@ static bool svc2_trim(struct svc2_xprt *sp)
 		svc2_count(contexts_trimmed);
 		svc2_tx_free(sp, tx);
 	}
-	return atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE;
+	used = atomic_read(&sp->sp_tx_count) - stay;
+	/* data_race(): a Send meanwhile causes one trim more, or none */
+	unsignaled = data_race(sp->sp_conn.co_sq.sq_unsignaled);
+	if (stay > SVC2_TX_RESERVE || used > unsignaled)
+		return true;
+	if (stay + used > SVC2_TX_RESERVE && !READ_ONCE(sp->sp_tx_scarce))
+		WRITE_ONCE(sp->sp_tx_scarce, 1);
+	return false;
 }
 
 /* Work: frees idle contexts after a burst */
@@ -629,9 +643,9 @@ int svc2_tx_post(struct svc2_xprt *sp, struct svc2_tx *tx, u32 inv_handle,
 		regions = rpcrdma2_exposed_chain(&sc->sc_exposed, &first);
 	/* a Send with the last free context is signaled: takers wait for it */
 	tx->tx_post.po_extra = tx->tx_wr.num_sge - 1;
-	tx->tx_post.po_signal = writes || tx->tx_signal || sc ||
-				svc2_sem_avail(&sp->sp_tx_sem) <= 0 ||
-				svc2_tx_is_scarce(sp);
+	tx->tx_post.po_signal = svc2_tx_is_scarce(sp) || writes ||
+				tx->tx_signal || sc ||
+				svc2_sem_avail(&sp->sp_tx_sem) <= 0;
 	ret = svc2_sq_post(sp, &tx->tx_post, first, sc, held);
 	if (ret)
 		return ret;

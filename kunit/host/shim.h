@@ -225,6 +225,7 @@ typedef struct {
 #define container_of(p, type, member) \
 	((type *)((char *)(p) - offsetof(type, member)))
 #define READ_ONCE(x)		(x)
+#define data_race(expr)	(expr)
 #define WRITE_ONCE(x, value)	((x) = (value))
 #define smp_load_acquire(p)	(*(p))
 #define atomic_read_acquire(v)	((v)->counter)
