@@ -993,7 +993,9 @@ static struct rpc_xprt *svc2_bc_create(const struct xprt_create *args,
  * connection ends, and drops its reference with the svc_xprt. Of two sessions
  * that begin on one connection at once, the second may get -EAGAIN here, or
  * find the transport in rpc_create() before its setup is complete, as with
- * every transport.
+ * every transport. If there is no memory for the name of the server, the RPC
+ * layer destroys the transport although the connection refers to it, as with
+ * that of rpcrdma.
  *
  * A connection that is lost meanwhile is not an error: nfsd's
  * nfsd4_process_cb_update() handles one by means of its nfsd4_conn, which the
