@@ -597,8 +597,9 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 
 /*
  * Handles a message by its type and the role the sender takes (S38): the codec
- * lets a role send no other types. Unlike a Call, a malformed Reply is handled:
- * an RPC may wait for it.
+ * lets a role send no other types, sets the role of a property message in
+ * either spelling, and none for an unknown type. Unlike a Call, a malformed
+ * Reply is handled: an RPC may wait for it.
  */
 static int svc2_recv_handle(struct svc_rqst *rqstp, struct svc2_msg *msg,
 			    bool reply)
@@ -612,18 +613,9 @@ static int svc2_recv_handle(struct svc_rqst *rqstp, struct svc2_msg *msg,
 			       svc2_recv_handle_call(rqstp, msg);
 	case RDMA2_ERROR:
 		return svc2_handle_error(sp, msg);
-	case RDMA2_OPTIONAL:	/* a property message; others: see S39 */
+	default:		/* a property message; other options: see S39 */
 		return reply ? svc2_handle_resprop(sp, msg) :
 			       svc2_handle_property(sp, msg);
-	case RDMA2_CONNPROP:
-	case RDMA2_REQPROP:
-	case RDMA2_UPDPROP:
-		return svc2_handle_property(sp, msg);
-	case RDMA2_RESPROP:
-		return svc2_handle_resprop(sp, msg);
-	default:
-		WARN_ON_ONCE(1);
-		return svc2_discard_reply(sp, msg);
 	}
 }
 
