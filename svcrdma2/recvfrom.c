@@ -54,14 +54,6 @@ svc2_arg_join(struct svc2_xprt *sp, struct svc2_msg *call, struct xdr_buf *arg)
 {
 	return RDMA2_OK;
 }
-
-static void svc2_arg_check(const struct xdr_buf *arg)
-{
-	const struct kvec *head = &arg->head[0];
-
-	WARN_ON_ONCE(is_vmalloc_addr(head->iov_base) ||
-		     offset_in_page(head->iov_base) + head->iov_len > PAGE_SIZE);
-}
 #else
 /*
  * In one piece: nfsd writes data that begins in a page of rq_arg from the
@@ -131,10 +123,6 @@ svc2_arg_join(struct svc2_xprt *sp, struct svc2_msg *call, struct xdr_buf *arg)
 	arg->page_len = 0;
 	return call->sm_map ? RDMA2_OK : RDMA2_DROP;
 }
-
-static void svc2_arg_check(const struct xdr_buf *arg)
-{
-}
 #endif
 
 static enum rpcrdma2_errcode
@@ -178,7 +166,6 @@ static int svc2_arg_hand_on(struct svc_rqst *rqstp, struct svc2_msg *call,
 	if (unlikely(verdict))
 		return svc2_refuse(sp, call, verdict, 1, 0);
 
-	svc2_arg_check(arg);
 	arg->len = arg->head[0].iov_len + arg->page_len;
 	arg->buflen = arg->len;
 	return svc2_deliver(rqstp, call);
