@@ -381,21 +381,19 @@ static int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
  * property messages in between. Therefore nothing here is locked.
  */
 
+/* Any peer has room for the longest message (RPCRDMA2_REQPROP_MAX). */
 static int svc2_props_encode(struct svc2_xprt *sp, struct svc2_tx *tx,
 			     const struct rpcrdma2_propmsg *pm)
 {
-	int len = rpcrdma2_encode_propmsg(tx->tx_buf, SVC2_TX_BUFSIZE,
+	int len = rpcrdma2_encode_propmsg(tx->tx_buf, RPCRDMA2_INLINE_FIRST,
 					  READ_ONCE(sp->sp_grant), pm);	/* S26 */
 
-	tx->tx_len = max(len, 0);
+	tx->tx_len = len;
 	tx->tx_vers = RPCRDMA2_VERS_TWO;
 	return min(len, 0);
 }
 
-/*
- * An answer that the peer cannot receive becomes an error (C-093). @h is the
- * header of the message that is answered.
- */
+/* @h: header of the message that is answered, if need be with an error */
 static void svc2_props_answer(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 			      const struct rpcrdma2_propmsg *pm)
 {
@@ -405,11 +403,8 @@ static void svc2_props_answer(struct svc2_xprt *sp, struct rpcrdma2_hdr *h,
 
 	if (IS_ERR(tx))
 		return;
-	ret = svc2_props_encode(sp, tx, pm);
-	if (!ret && tx->tx_len > READ_ONCE(sp->sp_send_max[RPCRDMA2_VERS_TWO]))
-		ret = -EMSGSIZE;
-	if (!ret)
-		ret = svc2_tx_post(sp, tx, 0, NULL); /* a plain Send (S49) */
+	/* a plain Send (S49) */
+	ret = svc2_props_encode(sp, tx, pm) ?: svc2_tx_post(sp, tx, 0, NULL);
 	if (ret)
 		svc2_error_instead(sp, tx, h, &plan, ret);
 }
@@ -451,11 +446,9 @@ static int svc2_props_send(struct rpcrdma2_exchange *ex,
 	if (IS_ERR(tx))
 		return PTR_ERR(tx);
 	pm->pm_xid = svc2_props_take_xid(sp);
-	ret = svc2_props_encode(sp, tx, pm);
 	tx->tx_props = ex->ex_number;
 	tx->tx_signal = true;
-	if (!ret)
-		ret = svc2_tx_post(sp, tx, 0, NULL);
+	ret = svc2_props_encode(sp, tx, pm) ?: svc2_tx_post(sp, tx, 0, NULL);
 	if (ret)
 		svc2_tx_put(sp, tx);
 	return ret;
