@@ -893,34 +893,23 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	return ret ?: svc2_tx_take_pages(rqstp, tx);
 }
 
-/* Begins again after a transient failure: the header keeps its lengths. */
-static int svc2_reply_build(struct svc_rqst *rqstp, struct svc2_tx *tx,
-			    struct svc2_msg *call,
-			    const struct rpcrdma2_reply_plan *plan)
-{
-	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	unsigned int tries = 0;
-	int ret;
-
-	rpcrdma2_respond_hdr(&call->sm_msg.mg_hdr, plan, READ_ONCE(sp->sp_grant));
-	do {
-		ret = svc2_reply_fill_tx(rqstp, tx, call, plan);
-		if (ret)
-			svc2_tx_reset(sp, tx);
-	} while (svc2_try_again(sp, &tries, &ret));
-	return ret;
-}
-
 /* Return: as svc2_sendto(); -EAGAIN when it must be planned again (C-034). */
 static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 			   struct svc2_msg *call,
 			   const struct rpcrdma2_reply_plan *plan)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
+	unsigned int tries = 0;
 	bool head, pages;
 	int ret;
 
-	ret = svc2_reply_build(rqstp, tx, call, plan);
+	rpcrdma2_respond_hdr(&call->sm_msg.mg_hdr, plan, READ_ONCE(sp->sp_grant));
+	/* the header keeps its lengths after a transient failure */
+	do {
+		ret = svc2_reply_fill_tx(rqstp, tx, call, plan);
+		if (ret)
+			svc2_tx_reset(sp, tx);
+	} while (svc2_try_again(sp, &tries, &ret));
 	if (ret)
 		return ret;
 	head = tx->tx_reads_head;
