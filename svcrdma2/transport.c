@@ -44,16 +44,6 @@ static struct svc2_ended *svc2_conn_note_end(const struct svc2_xprt *sp)
 	return ed;
 }
 
-/* Takes a connection off the list. Return: false if it was not accepted. */
-static bool svc2_conn_unlist(struct svc2_xprt *sp)
-{
-	guard(mutex)(&svc2_conns_mutex);
-	if (list_empty(&sp->sp_listed))
-		return false;
-	list_del_init(&sp->sp_listed);
-	return true;
-}
-
 /* Records the end of a connection that was accepted. */
 static void svc2_conn_ended(const struct svc2_xprt *sp)
 {
@@ -681,7 +671,7 @@ static void svc2_messages_flush(struct svc2_xprt *sp)
 static void svc2_free(struct svc_xprt *xprt)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
-	bool listed;
+	bool listed;	/* it was accepted */
 
 	might_sleep();
 	trace_svc2_event(svc2_peer(sp), "free", 0);
@@ -689,7 +679,10 @@ static void svc2_free(struct svc_xprt *xprt)
 	cancel_delayed_work_sync(&sp->sp_deadline);
 	/* a late event queues it no longer */
 	disable_work_sync(&sp->sp_failed);
-	listed = svc2_conn_unlist(sp);
+	scoped_guard(mutex, &svc2_conns_mutex) {
+		listed = !list_empty(&sp->sp_listed);
+		list_del_init(&sp->sp_listed);
+	}
 	if (rpcrdma2_conn_qp(&sp->sp_conn)) {
 		rpcrdma2_sq_drain(&sp->sp_conn);
 		rpcrdma2_recvs_finish(&sp->sp_conn);
