@@ -130,13 +130,6 @@ RPCRDMA2_PARAM(svc2_backward, backward, "charp",
  * are added at the end.
  */
 
-/* RDMA Reads, which the device and the client may limit */
-static void svc2_view_reads(struct seq_file *seq, const struct svc2_xprt *sp)
-{
-	seq_printf(seq, " reads_max=%u read_pages=%u read_regions=%u",
-		   sp->sp_ord, sp->sp_conn.co_rw_pages, sp->sp_conn.co_rw_mrs);
-}
-
 static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 {
 	const struct svc2_tx *tx;
@@ -179,8 +172,9 @@ static void svc2_view_connection(struct seq_file *seq, struct svc2_xprt *sp)
 		   sp->sp_backward_max);
 	rpcrdma2_backward_show(seq, &sp->sp_called, READ_ONCE(sp->sp_nposted));
 	rpcrdma2_vectors_show(seq, &sp->sp_conn);
-	svc2_view_reads(seq, sp);
-	seq_putc(seq, '\n');
+	/* RDMA Reads, which the device and the client may limit */
+	seq_printf(seq, " reads_max=%u read_pages=%u read_regions=%u\n",
+		   sp->sp_ord, sp->sp_conn.co_rw_pages, sp->sp_conn.co_rw_mrs);
 }
 
 static void svc2_view_ended(struct seq_file *seq, const struct svc2_ended *ed)
