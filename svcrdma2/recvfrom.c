@@ -535,31 +535,23 @@ static void svc2_props_update(struct svc2_xprt *sp)
  * decides which message may be answered with an error.
  */
 
-/*
- * The device must support remote invalidation, too (C-007). In version 1 the
- * private data allows it (P-07, P-09).
- */
-static u32 svc2_recv_pick_inv_handle(const struct svc2_xprt *sp,
-				     const struct rpcrdma2_hdr *h)
-{
-	u32 handle = rpcrdma2_inv_handle(h, sp->sp_peer.cl_inv);
-
-	if (h->h_inv_handle && !handle)
-		svc2_count(bad_inv_handle);
-	return sp->sp_can_invalidate ? handle : 0;
-}
-
 static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	unsigned int i;
+	u32 handle;
 
 	if (svc2_take_breaker(sp, h->h_xid)) {
 		svc2_count(calls_lost_again);
 		return svc2_refuse(sp, call, RDMA2_ERR_SYSTEM, 0, 0);
 	}
-	call->sm_inv_handle = svc2_recv_pick_inv_handle(sp, h);
+	/* in version 1 the private data allows it (P-07, P-09) */
+	handle = rpcrdma2_inv_handle(h, sp->sp_peer.cl_inv);
+	if (h->h_inv_handle && !handle)
+		svc2_count(bad_inv_handle);
+	/* the device must support remote invalidation, too (C-007) */
+	call->sm_inv_handle = sp->sp_can_invalidate ? handle : 0;
 	call->sm_inline = h->h_proc == RDMA2_MSG ? call->sm_msg.mg_paylen : 0;
 	call->sm_offered = h->h_has_reply ? h->h_reply.ck_length : 0;
 	for (i = 0; i < h->h_nwrites; i++)
