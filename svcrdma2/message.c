@@ -656,6 +656,7 @@ void svc2_breaker_note(struct svc2_xprt *sp, u32 xid)
 	svc2_loss_note(&losses, &key, jiffies);
 }
 
+/* A function of its own: in svc2_take_breaker() each Call would clear a key. */
 static bool svc2_breaker_is_last(const struct svc2_xprt *sp, u32 xid)
 {
 	const struct svc2_loss key = svc2_breaker_key(sp, xid);
