@@ -429,7 +429,7 @@ package_replaces()
 	dkms_installs "$1" && sources "$version" || return
 	printf '#!/bin/sh\necho %s\n' "$version" >"$work/bin/dpkg-query"
 	chmod +x "$work/bin/dpkg-query"
-	REFUSED=remove "${postinst[@]}" | tail -n 1 |
+	REFUSED=remove "${postinst[@]}" >"$work/dkms.log" && tail -n 1 "$work/dkms.log" |
 		grep "see dkms status rdma2; dkms remove -m rdma2 -v VERSION --all" &&
 		"${postinst[@]}" &&
 		dkms install -m rdma2 -v "$version" -k "$some" && dkms_has_only "$version"
