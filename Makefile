@@ -83,10 +83,14 @@ install-source:
 
 # Installs the modules for the kernel of KDIR now, and for each later kernel with the
 # kernel. Other versions are removed from DKMS.
-dkms-install: install-source install-utils
+dkms_root = $(if $(DESTDIR),$(error rdma2: DKMS has only this machine's root, DESTDIR must be empty))
+dkms-install:
+	$(dkms_root)
+	+$(MAKE) install-source install-utils
 	packaging/dkms-install.sh $(version) $(release)
 
 dkms-uninstall:
+	$(dkms_root)
 	packaging/dkms-remove.sh
 	rm -f $(DESTDIR)$(forced)
 	+$(MAKE) uninstall-utils

@@ -13,7 +13,7 @@
 # for RELEASE fails. The exit status is for RELEASE.
 
 version=$1 release=$2
-tree=${DESTDIR:-}/var/lib/rdma2-dkms.$$
+tree=${RDMA2_ROOT:-}/var/lib/rdma2-dkms.$$
 trap 'rm -rf "$tree"' EXIT
 trap 'exit 130' INT TERM HUP
 

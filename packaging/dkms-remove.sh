@@ -5,21 +5,16 @@
 # With several versions in DKMS, "dkms autoinstall" would install one after another.
 #
 #	dkms-remove.sh [VERSION]
+#
+# The tests set RDMA2_ROOT, together with a dkms that works there.
 
 keep=${1:-}
-sources=${DESTDIR:-}/usr/src tree=${DESTDIR:-}/var/lib/dkms/rdma2
-
-# With DESTDIR, DKMS needs the folders of another root one by one.
-dkms()
-{
-	command dkms "$@" ${DESTDIR:+--dkmstree "${tree%/*}" --sourcetree "$sources" \
-		--installtree "$DESTDIR/lib/modules"} </dev/null
-}
+sources=${RDMA2_ROOT:-}/usr/src tree=${RDMA2_ROOT:-}/var/lib/dkms/rdma2
 
 # in_dkms [-v VERSION]
 in_dkms()
 {
-	dkms status -m rdma2 "$@" | sed -n 's|^rdma2/\([^,:]*\).*|\1|p'
+	dkms status -m rdma2 "$@" </dev/null | sed -n 's|^rdma2/\([^,:]*\).*|\1|p'
 }
 
 versions()
@@ -41,7 +36,7 @@ remove_from_dkms()
 				"restore $sources/rdma2-$version," \
 				"or remove $tree/$version and its modules" >&2
 			status=1
-		elif ! dkms remove -m rdma2 -v "$version" --all; then
+		elif ! dkms remove -m rdma2 -v "$version" --all </dev/null; then
 			status=1
 		elif [ -e "$tree/$version" ]; then
 			echo "rdma2: DKMS has not removed $tree/$version" >&2

@@ -274,7 +274,8 @@ own_dkms()
 # with_dkms COMMAND...: in a new root
 with_dkms()
 {
-	local -x DESTDIR=$work/own PATH=$work/bin:$PATH
+	local DESTDIR=$work/own
+	local -x RDMA2_ROOT=$DESTDIR PATH=$work/bin:$PATH
 	local some=6.12.1-some-amd64
 
 	own_dkms && "$@"
@@ -412,21 +413,29 @@ what_stays_is_named()
 		! find "$DESTDIR" -name '*rdma2.ko' -o -name 'rdma2-*' | grep .
 }
 
-# Without a root of its own, dkms would remove the modules of this machine.
-other_root_is_separate()
+# DKMS builds and removes modules of this machine, and its links to sources are those of the root
+# that it runs in.
+other_root_is_refused()
 {
-	dkms_installs 0.9.0 && mkdir -p "$work/other/var/lib/dkms" &&
-		DESTDIR=$work/other packaging/dkms-remove.sh && dkms_has_only 0.9.0
+	local target
+
+	dkms_installs 0.9.0 || return
+	for target in dkms-install dkms-uninstall; do
+		fails_with "rdma2: DKMS has only this machine's root, DESTDIR must be empty" \
+			make_ "$top" "$target" DESTDIR="$work/other" &&
+			[ ! -e "$work/other" ] || return
+	done
+	dkms_has_only 0.9.0
 }
 
 # The postinst of rdma2-dkms, without the part of dh_dkms, which adds and installs
 package_replaces()
 {
-	# dpkg sets no DESTDIR.
-	local postinst=(env DESTDIR="$work/none" DPKG_ROOT="$DESTDIR"
-		sh debian/rdma2-dkms.postinst configure)
+	local postinst=(sh "$work/postinst" configure)
 
-	dkms_installs "$1" && sources "$version" || return
+	sed "s|/usr/src|$DESTDIR&|" debian/rdma2-dkms.postinst >"$work/postinst"
+	dkms_installs "$1" && DPKG_ROOT=$work/none "${postinst[@]}" && dkms_has_only "$1" &&
+		sources "$version" || return
 	printf '#!/bin/sh\necho %s\n' "$version" >"$work/bin/dpkg-query"
 	chmod +x "$work/bin/dpkg-query"
 	REFUSED=remove "${postinst[@]}" >"$work/dkms.log" && tail -n 1 "$work/dkms.log" |
@@ -459,14 +468,13 @@ replaces_make_install()
 dkms_uninstalls()
 {
 	local conf=$DESTDIR/usr/lib/modprobe.d/rdma2.conf
+	local uninstall=(make_ "$top" dkms-uninstall DESTDIR="$DESTDIR" dkms_root=)
 
 	dkms_installs 0.9.0 && make_ "$top" install-source install-utils DESTDIR="$DESTDIR" &&
 		[ -e "$conf" ] || return
-	! REFUSED=remove make_ "$top" dkms-uninstall DESTDIR="$DESTDIR" && [ -e "$conf" ] &&
+	! REFUSED=remove "${uninstall[@]}" && [ -e "$conf" ] &&
 		dkms_has_only 0.9.0 || return
-	make_ "$top" dkms-uninstall DESTDIR="$DESTDIR" &&
-		! find "$DESTDIR" -name '*rdma2*' | grep . &&
-		make_ "$top" dkms-uninstall DESTDIR="$DESTDIR"
+	"${uninstall[@]}" && ! find "$DESTDIR" -name '*rdma2*' | grep . && "${uninstall[@]}"
 }
 
 cloud_is_skipped()
@@ -526,8 +534,8 @@ expect "make dkms-install names a kernel that has lost its modules" \
 expect "make dkms-install removes no sources but rdma2's" with_dkms only_own_sources_are_removed
 expect "make dkms-uninstall names a version that DKMS keeps" \
 	with_dkms what_stays_is_named
-expect "removal from another root keeps the modules of this machine" \
-	with_dkms other_root_is_separate
+expect "make dkms-install and dkms-uninstall refuse another root" \
+	with_dkms other_root_is_refused
 expect "make dkms-uninstall removes all versions" with_dkms dkms_uninstalls
 expect "rdma2-dkms replaces another version of make dkms-install" \
 	with_dkms package_replaces 0.9.0
