@@ -58,10 +58,7 @@ if [ -n "$others" ] && ! builds "$release"; then
 	echo "rdma2: DKMS has not built these sources for: $release; another version stays" >&2
 	exit 1
 fi
-if ! "${0%/*}/dkms-remove.sh" "$version"; then
-	echo "rdma2: DKMS cannot remove another version; see dkms status rdma2" >&2
-	exit 1
-fi
+"${0%/*}/dkms-remove.sh" "$version" || exit
 for kernel in $(with_state built -v "$version"); do
 	for_kernel remove "$kernel"
 done

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Removes rdma2 from DKMS, with its modules and sources: all versions, or all others than one.
-# With several versions in DKMS, "dkms autoinstall" would install one after another.
+# With several versions in DKMS, "dkms autoinstall" would install one after another. If DKMS
+# cannot remove one of them, because its sources are missing, all versions stay.
 #
 #	dkms-remove.sh [VERSION]
 #
@@ -11,53 +12,40 @@
 keep=${1:-}
 sources=${RDMA2_ROOT:-}/usr/src tree=${RDMA2_ROOT:-}/var/lib/dkms/rdma2
 
-# in_dkms [-v VERSION]
+# in_dkms [-v VERSION]: prints versions that have sources. For others "dkms status" of DKMS 3.2 has
+# the state "broken"; that of 3.0 ends at the first one that was built.
 in_dkms()
 {
-	dkms status -m rdma2 "$@" </dev/null | sed -n 's|^rdma2/\([^,:]*\).*|\1|p'
+	dkms status -m rdma2 "$@" | sed -n -e '/: broken$/d' -e 's|^rdma2/\([^,:]*\).*|\1|p'
 }
 
-versions()
-{
+versions=$({
 	in_dkms
 	find "$tree" -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' -printf '%f\n' 2>/dev/null
-}
-
-# Removes the versions on its input. "dkms remove" succeeds also where it removes nothing: if the
-# sources of a version are missing, which "dkms status" does not print once it was built, and if
-# a build lacks modules.
-remove_from_dkms()
-{
-	status=0
-	while IFS= read -r version; do
-		if [ ! -e "$tree/$version/source/dkms.conf" ] &&
-				[ -z "$(in_dkms -v "$version" 2>/dev/null)" ]; then
-			echo "rdma2: sources of $version are missing:" \
-				"restore $sources/rdma2-$version," \
-				"or remove $tree/$version and its modules" >&2
-			status=1
-		elif ! dkms remove -m rdma2 -v "$version" --all </dev/null; then
-			status=1
-		elif [ -e "$tree/$version" ]; then
-			echo "rdma2: DKMS has not removed $tree/$version" >&2
-			status=1
-		fi
-	done
-	return "$status"
-}
-
-versions | grep -vFx -e "$keep" | sort -u | remove_from_dkms
-status=$?
+} | grep -vFx -e "$keep" | sort -u)
+for version in $versions; do
+	if [ -z "$(in_dkms -v "$version" 2>/dev/null)" ]; then
+		echo "rdma2: sources of $version are missing: restore $sources/rdma2-$version," \
+			"or remove $tree/$version and its modules, see install.rst" >&2
+		exit 1
+	fi
+done
+for version in $versions; do
+	if ! dkms remove -m rdma2 -v "$version" --all; then
+		echo "rdma2: DKMS has not removed $version" >&2
+		exit 1
+	fi
+	# DKMS 3.0 keeps a build that lacks modules.
+	rm -rf "${tree:?}/$version"
+done
 
 # Other modules and a user's copies have similar names.
 for folder in "$sources"/rdma2-[0-9]*; do
 	version=${folder#"$sources/rdma2-"}
-	if [ "$version" != "$keep" ] && [ ! -L "$folder" ] && [ ! -e "$tree/$version" ] &&
+	if [ "$version" != "$keep" ] && [ ! -L "$folder" ] &&
 			grep -sqFx 'PACKAGE_NAME="rdma2"' "$folder/dkms.conf" &&
-			grep -qFx "PACKAGE_VERSION=\"$version\"" "$folder/dkms.conf" &&
-			[ -z "$(in_dkms -v "$version")" ]; then
+			grep -qFx "PACKAGE_VERSION=\"$version\"" "$folder/dkms.conf"; then
 		echo "rdma2: removes $folder"
-		rm -r "$folder" || status=1
+		rm -r "$folder" || exit
 	fi
 done
-exit "$status"
