@@ -397,6 +397,27 @@ only_own_sources_are_removed()
 		dkms_has "$some" "version=$version"
 }
 
+# keeps_folder CHECKOUT FILE: succeeds if "make dkms-install" in the checkout refuses to replace
+# the folder of its version in /usr/src, and keeps this file
+keeps_folder()
+{
+	fails_with "rdma2: ${2%/*} is a link, this folder, or no copy of 'make dkms-install'" \
+		make_ "$1" install-source DESTDIR="$DESTDIR" && [ -e "$2" ]
+}
+
+only_own_copy_is_replaced()
+{
+	local folder=$DESTDIR/usr/src/rdma2-$version
+
+	sources "$version" && make_ "$top" install-source DESTDIR="$DESTDIR" &&
+		[ ! -e "$folder/build.sh" ] && cp -r packaging "$folder/" &&
+		keeps_folder "$folder" "$folder/dkms.conf" &&
+		mv "$folder" "$DESTDIR/away" && ln -s "$DESTDIR/away" "$folder" &&
+		keeps_folder "$top" "$folder/dkms.conf" &&
+		rm "$folder" "$DESTDIR/away/dkms.conf" && mv "$DESTDIR/away" "$folder" &&
+		keeps_folder "$top" "$folder/Makefile"
+}
+
 # DKMS removes no version whose sources are missing, so all versions stay. "dkms status" of DKMS 3.0
 # ends at such a version without printing it.
 nothing_is_removed_in_part()
@@ -550,6 +571,8 @@ expect "make dkms-install names the failure of a removal" with_dkms failing_remo
 expect "make dkms-install names a kernel that has lost its modules" \
 	with_dkms kernel_without_modules_is_named
 expect "make dkms-install removes no sources but rdma2's" with_dkms only_own_sources_are_removed
+expect "make dkms-install replaces no link, and no sources but a copy of its own" \
+	with_dkms only_own_copy_is_replaced
 expect "make dkms-install and dkms-uninstall keep all versions if DKMS cannot remove one" \
 	with_dkms nothing_is_removed_in_part
 expect "make dkms-install removes an incomplete build" with_dkms incomplete_build_is_removed
