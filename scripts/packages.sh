@@ -262,7 +262,7 @@ own_dkms()
 	cat >"$work/bin/dkms" <<-END
 	#!/bin/bash
 	[[ \$1 != "\${REFUSED:-}" ]] || exit 3
-[[ \$1 != status || -z \${BROKEN:-} ]] || echo "\$BROKEN"
+	[[ \$1 != status || -z \${BROKEN:-} ]] || echo "\$BROKEN"
 	options=(--sourcetree "$DESTDIR/usr/src" --installtree "$DESTDIR/lib/modules")
 	[[ " \$* " == *" --dkmstree "* ]] || options+=(--dkmstree "$DESTDIR/var/lib/dkms")
 	[[ \$1 == status ]] || options+=(--no-depmod)
@@ -299,13 +299,21 @@ sources()
 	END
 }
 
+dkms_builds()
+{
+	cp -r "$source" "$DESTDIR/usr/src/" && mkdir "$DESTDIR/lib/modules/$release" &&
+		dkms add -m rdma2 -v "$version" &&
+		dkms install -m rdma2 -v "$version" -k "$release" &&
+		dkms_has "$release" "version=$version"
+}
+
 # A kernel without headers and an existing build do not stop dkms-install.sh, and no kernel
 # loses its modules.
 dkms_installs_anew()
 {
 	local gone=6.1.0-gone-amd64
 
-	cp -r "$source" "$DESTDIR/usr/src/" && dkms add -m rdma2 -v "$version" &&
+	sources "$version" && dkms add -m rdma2 -v "$version" &&
 		had_modules "$gone" && had_modules "$release" || return 1
 	dkms_has "$gone" "of other sources" && dkms_has "$release" "of other sources" || return 1
 	packaging/dkms-install.sh "$version" "$release" >"$work/dkms.log" 2>&1 ||
@@ -561,6 +569,7 @@ expect "DKMS skips it also if another kernel has the modules" \
 	built_for_another_is_skipped 7.9.1-amd64 "rdma2: not tested with Linux 7.9.1-amd64"
 expect "DKMS skips a kernel without RDMA" cloud_is_skipped
 expect "DKMS skips a kernel with the RDMA modules of a vendor" vendor_is_skipped
+expect "DKMS builds and installs the packaged sources" with_dkms dkms_builds
 expect "make dkms-install keeps the modules of a kernel without headers, and builds for others" \
 	with_dkms dkms_installs_anew
 expect "make dkms-install replaces an older version" with_dkms dkms_installs 0.9.0 0.10.0
