@@ -33,11 +33,12 @@ static int find_no_region(struct rpcrdma2_conn *co)
 	return -EAGAIN;
 }
 
-/* References that were dropped in the task itself, and work that was queued */
-static unsigned int puts;
+/* References that were dropped in the task itself, requests revoked, and work that was queued */
+static unsigned int puts, revokes;
 static struct work_struct *queued;
 
 #define xprt_put(xprt)				((void)(xprt), puts++)
+#define xprt2_revoke(req, wait)			((void)(req), revokes++)
 #define schedule_work(work)			(queued = (work))
 #undef smp_mb
 #undef smp_mb__after_atomic
@@ -325,31 +326,52 @@ static void x2_encoded_again(struct kunit *test)
 	xprt2_reqs_detach(fixture->xp);
 }
 
-/* A Reply's payload is copied behind the page that the callback service encodes in. */
-static void copied_payload_of_a_reply(struct kunit *test)
+/* The Reply to a Call of the server, with this payload */
+static struct xprt2_req *encoded_reply(struct kunit *test, u32 payload)
 {
-	const struct rpcrdma2_call_plan plan = { .cp_proc = RDMA2_MSG };
 	struct fixture *f = fixture;
 	struct xprt2_req *req = xprt2_backward_req(f->xp, true, GFP_KERNEL);
+	unsigned int i, n = DIV_ROUND_UP(payload, PAGE_SIZE);
 	struct xdr_buf *buf;
-	char *end, *sent;
 
 	KUNIT_ASSERT_NOT_NULL(test, req);
 	f->id.device = kunit_kzalloc(test, sizeof(*f->id.device), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, f->id.device);
 	f->ep.ep_max_sge = XPRT2_MIN_SGE;
 	buf = &req->rq2_slot.rq_snd_buf;
-	buf->pages = kunit_kzalloc(test, sizeof(*buf->pages), GFP_KERNEL);
+	buf->pages = kunit_kzalloc(test, n * sizeof(*buf->pages), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, buf->pages);
 	buf->pages[0] = alloc_pages_node(NUMA_NO_NODE, GFP_KERNEL, 0);
 	KUNIT_ASSERT_NOT_NULL(test, buf->pages[0]);
-	buf->page_len = 512;
-	memset(page_address(buf->pages[0]), 'P', 512);
+	for (i = 1; i < n; i++)
+		buf->pages[i] = buf->pages[0];
+	buf->page_len = payload;
 	buf->head[0].iov_len = 100;
+	buf->len = 100 + payload;
+	return req;
+}
+
+static void put_reply(struct xprt2_req *req)
+{
+	__free_page(req->rq2_slot.rq_snd_buf.pages[0]);
+	xprt2_req_put(req);
+	xprt2_reqs_detach(fixture->xp);
+}
+
+/* A Reply's payload is copied behind the page that the callback service encodes in. */
+static void copied_payload_of_a_reply(struct kunit *test)
+{
+	const struct rpcrdma2_call_plan plan = { .cp_proc = RDMA2_MSG };
+	struct xprt2_req *req = encoded_reply(test, 512);
+	struct xdr_buf *buf = &req->rq2_slot.rq_snd_buf;
+	struct fixture *f = fixture;
+	char *end, *sent;
+
+	memset(page_address(buf->pages[0]), 'P', 512);
 	end = memset(buf->head[0].iov_base, 'H', 100) + 100;
 	buf->tail[0].iov_base = memset(end, 'T', 8);
 	buf->tail[0].iov_len = 8;
-	buf->len = 100 + 512 + 8;
+	buf->len += 8;
 	KUNIT_ASSERT_EQ(test, xprt2_req_map(&f->ep, req), 0);
 	req->rq2_small = true;
 	KUNIT_EXPECT_EQ(test, xprt2_prepare_send(&f->ep, req, 0, &plan), 0);
@@ -358,10 +380,51 @@ static void copied_payload_of_a_reply(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, sent + 100, page_address(buf->pages[0]), 512);
 	KUNIT_EXPECT_MEMEQ(test, sent + 612, end, 8);
 	KUNIT_EXPECT_EQ(test, *end, 'T');
+	put_reply(req);
+}
 
-	__free_page(buf->pages[0]);
-	xprt2_req_put(req);
-	xprt2_reqs_detach(f->xp);
+/* The task of a Reply waits for a Send that uses its pages, and for no other. */
+static void reply_waits_for_its_pages(struct kunit *test)
+{
+	static const struct {
+		u32	payload;
+		bool	waits;
+	} cases[] = { { 512, false }, { XPRT2_PULLUP_MAX + 1, true } };
+	struct fixture *f = fixture;
+	struct xprt2_req *req;
+	unsigned int i;
+
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_sq_take(&f->ep.ep_conn, ENTRIES, true));
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		req = encoded_reply(test, cases[i].payload);
+		KUNIT_EXPECT_EQ(test, xprt2_post_backward(&f->ep, req, 0, RDMA2_MSG, false),
+				-EAGAIN);
+		KUNIT_EXPECT_EQ(test, xprt2_req_post(req)->po_timed, cases[i].waits);
+		put_reply(req);
+	}
+}
+
+/*
+ * X2: an RPC that ends revokes memory that the server or the device may use. A backward Reply does
+ * not: its task waits for the Send later, and the server has nothing to answer.
+ */
+static void x2_reply_revokes_nothing(struct kunit *test)
+{
+	struct xprt2_req *call = get_request(test), *reply = encoded_reply(test, 512);
+	struct fixture *f = fixture;
+
+	call->rq2_num_mapped = 1;
+	reply->rq2_num_mapped = 1;
+	revokes = 0;
+	f->task.tk_rqstp = &reply->rq2_slot;
+	xprt2_ops.buf_free(&f->task);
+	KUNIT_EXPECT_EQ(test, revokes, 0);
+	f->task.tk_rqstp = &call->rq2_slot;
+	xprt2_ops.buf_free(&f->task);
+	KUNIT_EXPECT_EQ(test, revokes, 1);
+	f->task.tk_rqstp = NULL;
+	xprt2_req_put(call);
+	put_reply(reply);
 }
 
 /* A region of another RPC comes back: see rpcrdma2_regions_kunit.c for all of it. */
@@ -512,6 +575,8 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(region_before_wait),
 	KUNIT_CASE(x2_encoded_again),
 	KUNIT_CASE(copied_payload_of_a_reply),
+	KUNIT_CASE(reply_waits_for_its_pages),
+	KUNIT_CASE(x2_reply_revokes_nothing),
 	KUNIT_CASE(request_after_wait),
 	KUNIT_CASE(request_before_wait),
 	KUNIT_CASE(request_before_second_look),

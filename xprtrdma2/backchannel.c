@@ -869,7 +869,7 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
  * @rqst: request from xprt2_handle_call()
  *
  * Context: any that may put a transport. Sleeps when its Call has chunks or its
- * Reply has pages, or when the Reply is lost.
+ * Reply was sent from its pages, or when the Reply is lost.
  */
 void xprt2_bc_free_rqst(struct rpc_rqst *rqst)
 {

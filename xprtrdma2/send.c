@@ -402,18 +402,17 @@ int xprt2_post_backward(struct xprt2_ep *ep, struct xprt2_req *req,
 		.cp_proc = proc,
 		.cp_read = apart,
 	};
-	u32 pages = req->rq2_slot.rq_snd_buf.page_len;
 	int ret;
 
 	ret = xprt2_req_map(ep, req);
-	req->rq2_small = pages <= XPRT2_PULLUP_MAX;
+	req->rq2_small = req->rq2_slot.rq_snd_buf.page_len <= XPRT2_PULLUP_MAX;
 	if (!ret)
 		ret = xprt2_prepare_send(ep, req, hdrlen, &plan);
 	if (ret)
 		return ret;
 	xprt2_req_post(req)->po_signal = true;
-	/* the task waits: xprt2_req_await_posts() */
-	xprt2_req_post(req)->po_timed = pages || req->rq2_chunked;
+	/* the task waits, as for mapped pages: xprt2_req_await_posts() */
+	xprt2_req_post(req)->po_timed |= !!req->rq2_chunked;
 	return xprt2_send_message(ep, req);
 }
 

@@ -362,7 +362,8 @@ static void xprt2_buf_free(struct rpc_task *task)
 	if (unlikely(rqst->rq_xmit_bytes_sent && !req->rq2_reply &&
 		     !req->rq2_status))
 		xprt2_count(aborted_rpcs);
-	if (unlikely(xprt2_holds_memory(req)))
+	/* a backward Reply was not aborted: xprt2_bc_free_rqst() waits for it */
+	if (unlikely(xprt2_holds_memory(req)) && !bc_prealloc(rqst))
 		xprt2_revoke(req, true);
 	xprt2_req_pass_recvbuf(req);
 	if (unlikely(rqst->rq_cong)) {

@@ -134,7 +134,7 @@ enum {
 #define XPRT2_FENCE_TIMEOUT	(5U * HZ)	/* then for its fence */
 /*
  * Deadline of fences, of Sends of mapped pages, and of chains for backward Calls
- * with chunks or pages
+ * with chunks
  */
 #define XPRT2_CHAIN_TIMEOUT	(20U * HZ)
 
