@@ -23,8 +23,8 @@
 /* Requests for more Calls, or none because memory is short */
 static unsigned int reserved;
 static bool no_requests;
-#define xprt2_backward_reserve(xp, needed, gfp) \
-	(reserved = (needed), no_requests ? -ENOMEM : 0)
+#define xprt2_reqs_reserve(xp, pool, needed, gfp) \
+	((void)(pool), reserved = (needed), no_requests ? -ENOMEM : 0)
 
 /* The request of each Call, which goes to a service */
 static struct xprt2_req *free_req;

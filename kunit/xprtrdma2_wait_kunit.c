@@ -332,7 +332,7 @@ static void s46_request_without_memory(struct kunit *test)
 	struct xprt2_xprt *xp = backward_pool(test, 3, 3);
 	struct xprt2_req *req;
 
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 1, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_reqs_reserve(xp, &xp->xp_backward, 1, GFP_KERNEL), 0);
 	no_buffers = true;
 	KUNIT_EXPECT_NULL(test, xprt2_backward_req(xp, false, GFP_KERNEL));
 	req = xprt2_backward_req(xp, true, GFP_KERNEL);
@@ -344,7 +344,7 @@ static void s46_request_without_memory(struct kunit *test)
 		xprt2_req_put(req);
 	}
 	/* The pool can grow again. */
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 2, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_reqs_reserve(xp, &xp->xp_backward, 2, GFP_KERNEL), 0);
 	destroy_pool(xp);
 }
 
@@ -364,7 +364,7 @@ static void superfluous_requests_freed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 2);
 	KUNIT_EXPECT_EQ(test, xprt2_pool_count_free(&xp->xp_backward), 2);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&xp->xp_all_reqs), 2);
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_reqs_reserve(xp, &xp->xp_backward, 4, GFP_KERNEL), 0);
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 4);
 	destroy_pool(xp);
 }
@@ -402,7 +402,7 @@ static void requests_kept_for_callbacks(struct kunit *test)
 	unsigned int i;
 
 	/* with the request for errors of the transport */
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 1, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_reqs_reserve(xp, &xp->xp_backward, 1, GFP_KERNEL), 0);
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 1);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		xp->xp_backward_target = steps[i][0];
@@ -419,20 +419,20 @@ static void reserve_without_memory(struct kunit *test)
 	struct xprt2_xprt *xp = backward_pool(test, 5, 5);
 	struct xprt2_req *req;
 
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 2, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_reqs_reserve(xp, &xp->xp_backward, 2, GFP_KERNEL), 0);
 	no_buffers = true;
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4, GFP_KERNEL), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, xprt2_reqs_reserve(xp, &xp->xp_backward, 4, GFP_KERNEL), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, xprt2_pool_count_free(&xp->xp_backward), 2);
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 2, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_reqs_reserve(xp, &xp->xp_backward, 2, GFP_KERNEL), 0);
 	no_buffers = false;
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 2);
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 4, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, xprt2_reqs_reserve(xp, &xp->xp_backward, 4, GFP_KERNEL), 0);
 	KUNIT_EXPECT_EQ(test, xprt2_pool_count_free(&xp->xp_backward), 4);
 	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 4);
 	/* One is in use: the pool has its maximum before five are free. */
 	req = xprt2_backward_req(xp, false, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, req);
-	KUNIT_EXPECT_EQ(test, xprt2_backward_reserve(xp, 5, GFP_KERNEL), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, xprt2_reqs_reserve(xp, &xp->xp_backward, 5, GFP_KERNEL), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, xprt2_pool_count_free(&xp->xp_backward), 4);
 	xprt2_req_put(req);
 	destroy_pool(xp);

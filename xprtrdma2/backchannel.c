@@ -673,8 +673,8 @@ static void xprt2_bc_raise(struct xprt2_ep *ep, u32 out)
 	if (likely(out < calls || calls >= most))
 		return;
 	calls = min(2 * calls, most);
-	if (!xprt2_backward_reserve(ep->ep_xp, calls - out + 1,
-				    GFP_NOWAIT | __GFP_NOWARN))
+	if (!xprt2_reqs_reserve(ep->ep_xp, &ep->ep_xp->xp_backward,
+				calls - out + 1, GFP_NOWAIT | __GFP_NOWARN))
 		ep->ep_calls_target = calls;
 }
 

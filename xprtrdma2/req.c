@@ -423,8 +423,9 @@ struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp
 }
 
 /**
- * xprt2_backward_reserve - make sure that enough requests are free
+ * xprt2_reqs_reserve - make sure that enough requests are free
  * @xp: transport
+ * @pool: xp_forward or xp_backward
  * @needed: number of requests, with the last one: see xprt2_pool_pop()
  * @gfp: allocation flags
  *
@@ -432,9 +433,9 @@ struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp
  *
  * Return: 0, or -ENOMEM, when there may be some more.
  */
-int xprt2_backward_reserve(struct xprt2_xprt *xp, unsigned int needed, gfp_t gfp)
+int xprt2_reqs_reserve(struct xprt2_xprt *xp, struct xprt2_pool *pool,
+		       unsigned int needed, gfp_t gfp)
 {
-	struct xprt2_pool *pool = &xp->xp_backward;
 	struct xprt2_req *req;
 	unsigned int count;
 
@@ -464,7 +465,8 @@ int xprt2_backward_open(struct xprt2_xprt *xp)
 
 	scoped_guard(spinlock, &xp->xp_req_lock)
 		xp->xp_backward.pl_keep = xp->xp_backward.pl_max;
-	return xprt2_backward_reserve(xp, 2 * first + 1, GFP_KERNEL);
+	return xprt2_reqs_reserve(xp, &xp->xp_backward, 2 * first + 1,
+				  GFP_KERNEL);
 }
 
 /**
@@ -478,9 +480,6 @@ int xprt2_backward_open(struct xprt2_xprt *xp)
  */
 int xprt2_reqs_create(struct xprt2_xprt *xp)
 {
-	struct xprt2_req *req;
-	int i;
-
 	init_llist_head(&xp->xp_forward.pl_free);
 	init_llist_head(&xp->xp_backward.pl_free);
 	/* A Send that is not known to be complete holds its request. */
@@ -492,13 +491,9 @@ int xprt2_reqs_create(struct xprt2_xprt *xp)
 	 * allocated for each.
 	 */
 	xp->xp_backward.pl_keep = 1;
-	for (i = 0; i < XPRT2_SLOTS_MIN + XPRT2_SEND_BATCH; i++) {
-		req = xprt2_req_create(xp, &xp->xp_forward, GFP_KERNEL);
-		if (!req)
-			return -ENOMEM;
-		llist_add(&req->rq2_pool, &xp->xp_forward.pl_free);
-	}
-	return 0;
+	return xprt2_reqs_reserve(xp, &xp->xp_forward,
+				  XPRT2_SLOTS_MIN + XPRT2_SEND_BATCH,
+				  GFP_KERNEL);
 }
 
 /**

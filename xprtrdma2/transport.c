@@ -278,7 +278,7 @@ static struct rpc_xprt *xprt2_setup(struct xprt_create *args)
 
 	/* with a request for an error, however short memory is later */
 	ret = xprt2_set_address_strings(xprt) ?: xprt2_reqs_create(xp) ?:
-	      xprt2_backward_reserve(xp, 1, GFP_KERNEL);
+	      xprt2_reqs_reserve(xp, &xp->xp_backward, 1, GFP_KERNEL);
 	if (ret) {
 		xprt2_free(xp);
 		return ERR_PTR(ret);
