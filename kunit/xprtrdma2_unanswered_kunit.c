@@ -198,6 +198,31 @@ static void replied(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_unanswered() - before, 0);
 }
 
+/* Once there are callbacks, the pool keeps its requests. */
+static void requests_kept_for_callbacks(struct kunit *test)
+{
+	static const u32 steps[][2] = {	/* parameter, requests */
+		{ 1, 3 }, { 2, 5 }, { 16, 9 }, { 4, 9 },
+	};
+	struct unanswered *f = test->priv;
+	struct xprt2_pool *pool = &f->xp.xp_backward;
+	unsigned int i;
+
+	pool->pl_max = 17;
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		pool->pl_keep = 1;
+		f->xp.xp_backward_target = steps[i][0];
+		KUNIT_EXPECT_EQ(test, xprt2_bc_setup(&f->xp.xp_xprt, 1), 0);
+		KUNIT_EXPECT_EQ(test, reserved, steps[i][1]);
+		KUNIT_EXPECT_EQ(test, pool->pl_keep, 17);
+		KUNIT_EXPECT_EQ(test, f->xp.xp_xprt.bc_alloc_max, i + 1);
+	}
+	/* Without memory there are no callbacks of this upper layer. */
+	no_requests = true;
+	KUNIT_EXPECT_EQ(test, xprt2_bc_setup(&f->xp.xp_xprt, 1), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, f->xp.xp_xprt.bc_alloc_max, i);
+}
+
 static void grant_four(struct unanswered *f, u32 most)
 {
 	f->xp.xp_backward_credits = most;
@@ -267,6 +292,7 @@ static struct kunit_case unanswered_cases[] = {
 	KUNIT_CASE(lost_before),
 	KUNIT_CASE(s46_not_posted),
 	KUNIT_CASE(replied),
+	KUNIT_CASE(requests_kept_for_callbacks),
 	KUNIT_CASE(b09_grant_doubles),
 	KUNIT_CASE(grant_without_memory),
 	{}

@@ -392,27 +392,6 @@ static void s46_last_free_request_stays(struct kunit *test)
 	destroy_pool(xp);
 }
 
-/* Once there are callbacks, the pool keeps its requests. */
-static void requests_kept_for_callbacks(struct kunit *test)
-{
-	static const u32 steps[][2] = {	/* parameter, requests */
-		{ 1, 3 }, { 2, 5 }, { 16, 9 }, { 4, 9 },
-	};
-	struct xprt2_xprt *xp = backward_pool(test, 17, 1);
-	unsigned int i;
-
-	/* with the request for errors of the transport */
-	KUNIT_EXPECT_EQ(test, xprt2_reqs_reserve(xp, &xp->xp_backward, 1, GFP_KERNEL), 0);
-	KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, 1);
-	for (i = 0; i < ARRAY_SIZE(steps); i++) {
-		xp->xp_backward_target = steps[i][0];
-		KUNIT_EXPECT_EQ(test, xprt2_backward_open(xp), 0);
-		KUNIT_EXPECT_EQ(test, xp->xp_backward.pl_count, steps[i][1]);
-		KUNIT_EXPECT_EQ(test, xprt2_pool_count_free(&xp->xp_backward), steps[i][1]);
-	}
-	destroy_pool(xp);
-}
-
 /* A reserve creates the requests that are missing, and takes none of those that are free. */
 static void reserve_without_memory(struct kunit *test)
 {
@@ -489,7 +468,6 @@ static struct kunit_case wait_cases[] = {
 	KUNIT_CASE(s46_request_without_memory),
 	KUNIT_CASE(superfluous_requests_freed),
 	KUNIT_CASE(s46_last_free_request_stays),
-	KUNIT_CASE(requests_kept_for_callbacks),
 	KUNIT_CASE(reserve_without_memory),
 	KUNIT_CASE(recvbuf_passed_on),
 	KUNIT_CASE(x8_no_plain_buffer),

@@ -574,6 +574,9 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
  * @xprt: transport
  * @min_reqs: minimum number of callbacks
  *
+ * From now on the transport keeps its backward requests. The first callbacks
+ * have two each, because a Reply holds its request until its Send is complete,
+ * but returns the credit to the server before that; and there is one for errors.
  * Receives are posted from the next message on, before a grant announces them to
  * the server.
  *
@@ -582,8 +585,12 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 int xprt2_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(xprt);
+	struct xprt2_pool *pool = &xp->xp_backward;
+	u32 first = min_t(u32, xp->xp_backward_target, XPRT2_BACKWARD_FIRST);
 
-	if (xprt2_backward_open(xp))
+	scoped_guard(spinlock, &xp->xp_req_lock)
+		pool->pl_keep = pool->pl_max;
+	if (xprt2_reqs_reserve(xp, pool, 2 * first + 1, GFP_KERNEL))
 		return -ENOMEM;
 	guard(spinlock)(&xprt->bc_pa_lock);
 	xprt->bc_alloc_max += min_reqs;

@@ -451,25 +451,6 @@ int xprt2_reqs_reserve(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 }
 
 /**
- * xprt2_backward_open - make sure that there are requests for the first callbacks
- * @xp: transport, which keeps its backward requests from now on
- *
- * Two for each, because a Reply holds its request until its Send is complete,
- * but returns the credit to the server before that; and one for errors.
- *
- * Return: 0, or -ENOMEM.
- */
-int xprt2_backward_open(struct xprt2_xprt *xp)
-{
-	u32 first = min_t(u32, xp->xp_backward_target, XPRT2_BACKWARD_FIRST);
-
-	scoped_guard(spinlock, &xp->xp_req_lock)
-		xp->xp_backward.pl_keep = xp->xp_backward.pl_max;
-	return xprt2_reqs_reserve(xp, &xp->xp_backward, 2 * first + 1,
-				  GFP_KERNEL);
-}
-
-/**
  * xprt2_reqs_create - allocate the first requests
  * @xp: transport under construction
  *

@@ -780,7 +780,6 @@ int xprt2_req_map(struct xprt2_ep *ep, struct xprt2_req *req);
 struct xprt2_req *xprt2_backward_req(struct xprt2_xprt *xp, bool last, gfp_t gfp);
 int xprt2_reqs_reserve(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 		       unsigned int needed, gfp_t gfp);
-int xprt2_backward_open(struct xprt2_xprt *xp);
 int xprt2_reqs_create(struct xprt2_xprt *xp);
 void xprt2_reqs_detach(struct xprt2_xprt *xp);
 void xprt2_reqs_destroy(struct xprt2_xprt *xp);
