@@ -62,12 +62,6 @@ static const struct {
 	},
 };
 
-/* True for an error that RPCs wait out, and that no advice explains */
-static bool xprt2_is_unexpected(int error, int status)
-{
-	return status == -ENOTCONN && error != -ENOTCONN && error != -EAGAIN;
-}
-
 /*
  * Records and logs the result of a connect attempt: @error, which is @status
  * for the RPC layer.
@@ -82,7 +76,8 @@ static void xprt2_report_connect(struct xprt2_xprt *xp, int error, int status)
 	for (i = 0; i < ARRAY_SIZE(advices); i++)
 		if (advices[i].error == status)
 			text = advices[i].text;
-	if (xprt2_is_unexpected(error, status)) {
+	/* RPCs wait this error out, and no advice explains it */
+	if (status == -ENOTCONN && error != -ENOTCONN && error != -EAGAIN) {
 		snprintf(other, sizeof(other),
 			 "error %d; see the kernel's log, and the port in 'rdma link'",
 			 -error);
@@ -139,33 +134,25 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 	wake_up_var(ep->ep_xp);
 }
 
-/* RPCs wait for more regions than exist. Once for each connection */
-static void xprt2_report_regions(const struct xprt2_ep *ep, u32 needed)
-{
-	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
-
-	pr_warn_ratelimited("RPCs to server %s port %s wait: one needs %u memory regions, and device %s gives no more than %u; see 'free' and 'rdma resource'\n",
-			    xprt->address_strings[RPC_DISPLAY_ADDR],
-			    xprt->address_strings[RPC_DISPLAY_PORT], needed,
-			    ep->ep_conn.co_id->device->name,
-			    ep->ep_conn.co_regions.rg_num);
-}
-
 /* ->grown, in connect or the core's workqueue */
 static void xprt2_grown(struct rpcrdma2_conn *co, unsigned int made, bool failed)
 {
 	u32 needed = READ_ONCE(co->co_regions.rg_needed);
 	struct xprt2_ep *ep = xprt2_conn_to_ep(co);
+	const struct rpc_xprt *xprt = &ep->ep_xp->xp_xprt;
 
 	xprt2_stat_add(ep->ep_xp, mrs_allocated, made);
 	xprt2_count_add(mrs_allocated, made);
 	if (!failed)
 		return;
 	xprt2_count(mrs_unavailable);
-	if (needed > co->co_regions.rg_num && !ep->ep_short) {
-		ep->ep_short = true;
-		xprt2_report_regions(ep, needed);
-	}
+	if (needed <= co->co_regions.rg_num || ep->ep_short)
+		return;
+	ep->ep_short = true;	/* one line for each connection */
+	pr_warn_ratelimited("RPCs to server %s port %s wait: one needs %u memory regions, and device %s gives no more than %u; see 'free' and 'rdma resource'\n",
+			    xprt->address_strings[RPC_DISPLAY_ADDR],
+			    xprt->address_strings[RPC_DISPLAY_PORT], needed,
+			    co->co_id->device->name, co->co_regions.rg_num);
 }
 
 static void xprt2_trimmed(struct rpcrdma2_conn *co, unsigned int freed)

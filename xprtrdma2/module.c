@@ -91,15 +91,6 @@ static void xprt2_view_connection(struct seq_file *seq,
 	rpcrdma2_peer_show(seq, &ep->ep_ex.ex_peer);
 }
 
-/* Print the limits of the connection, which its device may lower. */
-static void xprt2_view_limits(struct seq_file *seq, const struct xprt2_ep *ep)
-{
-	const struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
-
-	seq_printf(seq, " slots=%u regions_max=%u region_pages=%u",
-		   ep->ep_max_reqs, rg->rg_max, rg->rg_depth);
-}
-
 static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 {
 	const struct xprt2_stats *st = &xp->xp_stats;
@@ -131,7 +122,10 @@ static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 			    READ_ONCE(xp->xp_error_at));
 	if (ep) {
 		rpcrdma2_vectors_show(seq, &ep->ep_conn);
-		xprt2_view_limits(seq, ep);
+		/* the limits of the connection, which its device may lower */
+		seq_printf(seq, " slots=%u regions_max=%u region_pages=%u",
+			   ep->ep_max_reqs, ep->ep_conn.co_regions.rg_max,
+			   ep->ep_conn.co_regions.rg_depth);
 	}
 	seq_putc(seq, '\n');
 }
