@@ -558,11 +558,7 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 
 /*
  * A Call stays in its Receive buffer while the callback service reads it. Its
- * request comes back with the Reply as a task of the RPC layer:
- *
- *	receive CQ: xprt2_handle_call --> sv_cb_list --> callback thread
- *	send path:  xprt2_send_backward <-- rpc_run_bc_task <--'
- *	release:    xprt2_bc_free_rqst
+ * request comes back with the Reply as a task of the RPC layer.
  *
  * Credits of the two directions are independent (B-04). A Call takes one of
  * ep_calls until its Reply is about to be posted, or its connection is lost. A

@@ -1015,17 +1015,12 @@ static bool xprt2_aborted_fence(struct xprt2_ep *ep, struct xprt2_req *req)
  *	or has taken off its queues to send it again on another connection
  * @wait: wait for the Reply first
  *
- * Invalidating a region during the server's RDMA costs the connection; so does
- * a Reply that invalidates a region which is invalid already. So wait for the
- * Reply, and for the Send if pages are mapped for it, then fence the regions
- * that are left. A silent server costs one wait of XPRT2_ANSWER_TIMEOUT until it
- * sends something, because the wait blocks tasks of the RPC layer's workqueue,
- * of which all mounts share a few hundred. When the Send is incomplete by then,
- * or the fence takes longer than XPRT2_FENCE_TIMEOUT, the connection is closed.
+ * Wait for the Reply and for a Send of mapped pages, then fence the regions that
+ * are left; if the Send or the fence takes too long, close the connection. "An
+ * aborted RPC" in Documentation/architecture.rst has the reasons.
  *
  * The RPC layer has waited for the request to be unpinned, so no Reply handler
- * works on it. Teardown may, hence the mutex, which no task holds while it waits
- * for the peer: any number of aborted RPCs can wait in parallel.
+ * works on it. Teardown may, hence the mutex.
  *
  * Context: release path, or task of the RPC; sleeps.
  */

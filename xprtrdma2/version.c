@@ -106,11 +106,7 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
  *				and xprt2_forget() clear xp_fallback too
  *   known_servers		an hour: xprt2_version_remember() at the first
  *				good Reply in version 1, xprt2_forget()
- *   xp_refused			versions that were refused: until a good Reply
- *   rq2_versions		versions in which this RPC was refused: until it
- *				ends
- *   xp_probes, xp_probed	probes on this transport: cleared by version 2, by
- *				the choice of version 1, or after an hour
+ *   xp_refused, rq2_versions, xp_probes: see xprtrdma2.h
  */
 
 #define KNOWN_SERVERS_MAX	256

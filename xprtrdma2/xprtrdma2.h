@@ -343,7 +343,7 @@ struct xprt2_send {
  *	caused the resend, or 0. Set while a Reply owns the request, or by the
  *	send path, which reads it
  * @rq2_versions: versions in which the server refused it, a bit each, on any
- *	connection. Set under the transport's queue_lock
+ *	connection, until the RPC ends. Set under the transport's queue_lock
  * @rq2_resent: it is sent again on the connection that refused it (S45). Send
  *	path, and completion of the Send
  * @rq2_sendbuf: XPRT2_HEADROOM bytes, then the RPC message
@@ -608,16 +608,16 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_error: error of the last attempt to connect, or 0; and
  * @xp_error_at: its time, in seconds since boot. Connect, read anywhere
  * @xp_logged: last error that was logged since the last connection. Connect
- * @xp_probes: connections spent on probing since a version was settled or
- *	tried, within XPRT2_MEMORY_TIME. Connect
+ * @xp_probes: connections spent on probing, until version 2 is settled, version
+ *	1 is chosen, or XPRT2_MEMORY_TIME is over. Connect
  * @xp_probed: when the first of them was over, get_jiffies_64(). Connect
  * @xp_busy: RPCs wait since the last connection ended. Connect
  * @xp_plain: the next probe has no experimental properties
  * @xp_fallback: answer because of which the next connection uses version 1,
  *	or NULL
  * @xp_note_end: when these two expire, get_jiffies_64()
- * @xp_refused: versions in which RPCs were refused since the last Reply, and
- *	in which the last refused RPC was refused before, a bit each
+ * @xp_refused: versions in which RPCs were refused since the last good Reply,
+ *	and in which the last refused RPC was refused before, a bit each
  * @xp_prop_vers: an ERR_VERS for a property message has caused a negotiation.
  *	Receive CQ
  * @xp_no_version: there is no common version: the next attempt to connect fails
