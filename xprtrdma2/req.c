@@ -1030,8 +1030,6 @@ void xprt2_revoke(struct xprt2_req *req, bool wait)
 	struct rpcrdma2_exposed *ex = &req->rq2_exposed;
 	bool fences = false;
 
-	/* Pairs with the barrier in xprt2_send_pages_done() */
-	smp_store_mb(req->rq2_aborted, true);
 	if (wait)
 		xprt2_aborted_await_reply(xp, req);
 	scoped_guard(mutex, &xp->xp_fence_mutex)
@@ -1044,7 +1042,6 @@ void xprt2_revoke(struct xprt2_req *req, bool wait)
 		/* pairs with rpcrdma2_revoke_done() */
 		if (smp_load_acquire(&ex->em_fencing) || xprt2_holds_memory(req))
 			rpcrdma2_lose_exposed(&xp->xp_ep->ep_conn, ex);
-	WRITE_ONCE(req->rq2_aborted, false);
 }
 
 /**

@@ -83,10 +83,9 @@ static void xprt2_send_pages_done(struct rpcrdma2_conn *co,
 	struct xprt2_req *req = xprt2_post_to_req(post);
 
 	xprt2_send_unmap_sges(xprt2_conn_to_ep(co), req);
-	/* A full barrier: pairs with xprt2_revoke() */
+	/* A full barrier, which wake_up_var() needs for rq2_num_mapped */
 	xprt2_release_reply(req);
-	if (unlikely(READ_ONCE(req->rq2_aborted)))
-		wake_up_var(xprt2_conn_to_ep(co)->ep_xp);
+	wake_up_var(xprt2_conn_to_ep(co)->ep_xp);	/* see xprt2_revoke() */
 	xprt2_send_done(co, post, ok);
 }
 

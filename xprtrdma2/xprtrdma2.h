@@ -371,7 +371,6 @@ struct xprt2_send {
  * @rq2_inv_handle: handle that the Send of a backward Reply invalidates, or 0
  * @rq2_answers: counted in xp_answers
  * @rq2_waits: since when it waits to be counted, in jiffies, or 0
- * @rq2_aborted: the RPC has ended without a Reply and the release path waits
  * @rq2_num_mapped: entries of @rq2_sge, from the second, that are mapped pages
  * @rq2_sge: gather list of the Send; the first entry lies in @rq2_sendbuf
  */
@@ -415,7 +414,6 @@ struct xprt2_req {
 	u32			rq2_inv_handle;
 	bool			rq2_answers;
 	unsigned long		rq2_waits;
-	bool			rq2_aborted;
 	unsigned int		rq2_num_mapped;
 	struct ib_sge		rq2_sge[XPRT2_MAX_SGE];
 };
