@@ -56,12 +56,12 @@ static int xprt2_reply_judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
 	return fails ? -EIO : -EAGAIN;
 }
 
-/* Copy the lengths that the Reply reports to @rep. */
-static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_rep *rep,
+/* Copy to rq2_reply the lengths that the Reply reports. */
+static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_req *req,
 			     const struct rpcrdma2_msg *msg)
 {
-	struct xprt2_req *req = xprt2_rqst_to_req(rep->rep_rqst);
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
+	struct xprt2_rep *rep = req->rq2_reply;
 	u64 written = 0;
 	unsigned int i;
 
@@ -109,7 +109,7 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		return;
 	}
 	req = xprt2_rqst_to_req(rqst);
-	xprt2_reply_read(ep, rep, msg);
+	xprt2_reply_read(ep, req, msg);
 	if (rpcrdma2_msg_is_error(msg))
 		xprt2_count_error(ep, &msg->mg_hdr);
 	xprt2_count(replies);
@@ -121,7 +121,7 @@ static void xprt2_handle_reply(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		xprt2_lose_to_handle(ep);
 	if (rpcrdma2_is_exposed(&req->rq2_exposed)) {
 		if (xprt2_fence_start(ep, req))
-			xprt2_abandon_reply(rep);
+			xprt2_abandon_reply(req);
 	} else {
 		xprt2_release_reply(req);
 	}
@@ -383,7 +383,6 @@ void xprt2_received(struct rpcrdma2_conn *co, struct rpcrdma2_recv *rv,
 	bool credit;
 
 	ep->ep_recvs_posted--;
-	rep->rep_ep = ep;
 	if (unlikely(READ_ONCE(ep->ep_silent)))
 		WRITE_ONCE(ep->ep_silent, false);
 	xprt2_count(recv_completions);

@@ -567,7 +567,6 @@ struct rpc_rqst *xprt2_req_claim(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (rqst) {
 		xprt_pin_rqst(rqst);
 		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_reply, rep);
-		rep->rep_rqst = rqst;
 	}
 	return rqst;
 }
@@ -612,7 +611,8 @@ u32 xprt2_req_note_refusal(struct xprt2_ep *ep, u32 xid)
 
 /*
  * Until an RPC completes, after its fence and the end of a Send with its pages
- * (X2), the request is pinned and owns the Receive through rq2_reply.
+ * (X2), the request is pinned, owns the Receive through rq2_reply, and keeps
+ * rq2_ep: the RPC layer waits for the unpin, and teardown drains the queues.
  */
 
 /* Bytes of pages and tail, up to the first page that is missing (sparse) */
@@ -715,19 +715,18 @@ static void xprt2_req_wake_with(struct rpc_task *task, int status)
 	rpcrdma2_wake_with(task, status);
 }
 
-static void xprt2_reply_end_rpc(struct xprt2_rep *rep, int copied)
+static void xprt2_reply_end_rpc(struct xprt2_req *req, int copied)
 {
-	struct rpc_rqst *rqst = rep->rep_rqst;
+	struct rpc_rqst *rqst = &req->rq2_slot;
+	struct xprt2_rep *rep = req->rq2_reply;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
 	guard(spinlock)(&xprt->queue_lock);
-	rep->rep_rqst = NULL;
 	if (!rep->rep_status) {
 		xprt_complete_rqst(rqst->rq_task, copied);
 	} else {
 		xprt->stat.recvs++;
-		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_status,
-			   rep->rep_status);
+		WRITE_ONCE(req->rq2_status, rep->rep_status);
 		xprt2_req_wake_with(rqst->rq_task, rep->rep_status);
 	}
 	xprt_unpin_rqst(rqst);
@@ -767,34 +766,35 @@ bool xprt2_has_error(const struct xprt2_req *req)
 }
 
 /* An error ends the RPC, mostly with -EIO, or the RPC is sent again. */
-static void xprt2_reply_complete(struct xprt2_rep *rep)
+static void xprt2_reply_complete(struct xprt2_req *req)
 {
-	struct rpc_rqst *rqst = rep->rep_rqst;
-	struct xprt2_xprt *xp = rep->rep_ep->ep_xp;
+	struct rpc_rqst *rqst = &req->rq2_slot;
+	struct xprt2_rep *rep = req->rq2_reply;
+	struct xprt2_ep *ep = req->rq2_ep;
 	int copied = 0;
 
-	/* X2 */
-	WARN_ON_ONCE(rpcrdma2_is_exposed(&xprt2_rqst_to_req(rqst)->rq2_exposed));
+	WARN_ON_ONCE(rpcrdma2_is_exposed(&req->rq2_exposed));	/* X2 */
 
 	if (!rep->rep_status && rep->rep_proc == RDMA2_NOMSG &&
 	    unlikely(!rpcrdma2_offer_holds_reply(&rqst->rq_rcv_buf,
 						 rqst->rq_xid)))
 		rep->rep_status = -EIO;
 	if (rep->rep_status == -EAGAIN) {
-		xprt2_rqst_to_req(rqst)->rq2_refused = rep->rep_ep->ep_serial;
+		req->rq2_refused = ep->ep_serial;
 		xprt2_count(calls_again);
 	} else if (rep->rep_status) {
-		xprt2_stat_add(xp, bad_replies, 1);
+		xprt2_stat_add(ep->ep_xp, bad_replies, 1);
 		xprt2_count(replies_bad);
 	} else if (rep->rep_proc == RDMA2_MSG) {
 		copied = xprt2_reply_place_inline(rqst, rep);
 	} else {
 		copied = xprt2_reply_place_chunk(rqst, rep);
 	}
-	xprt2_stat_add(xp, reply_bytes, rep->rep_written + rep->rep_replylen);
+	xprt2_stat_add(ep->ep_xp, reply_bytes,
+		       rep->rep_written + rep->rep_replylen);
 	xprt2_count_add(write_chunk_bytes, rep->rep_written);
-	trace_xprt2_complete(rep->rep_ep, be32_to_cpu(rqst->rq_xid), copied);
-	xprt2_reply_end_rpc(rep, copied);
+	trace_xprt2_complete(ep, be32_to_cpu(rqst->rq_xid), copied);
+	xprt2_reply_end_rpc(req, copied);
 }
 
 /**
@@ -808,31 +808,29 @@ static void xprt2_reply_complete(struct xprt2_rep *rep)
 void xprt2_release_reply(struct xprt2_req *req)
 {
 	if (atomic_dec_and_test(&req->rq2_holds))
-		xprt2_reply_complete(req->rq2_reply);
+		xprt2_reply_complete(req);
 }
 
 /**
  * xprt2_abandon_reply - drop a Reply because its regions could not be fenced
- * @rep: the Reply; its request is pinned, and unpinned on return
+ * @req: its request, pinned, and unpinned on return
  *
  * The connection is lost. The RPC is sent again on the next one, or ends there
  * if the Reply was an error that ends it.
  *
  * Context: receive CQ, send CQ, or drain of the Send Queue.
  */
-void xprt2_abandon_reply(struct xprt2_rep *rep)
+void xprt2_abandon_reply(struct xprt2_req *req)
 {
-	struct rpc_rqst *rqst = rep->rep_rqst;
-	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
-	struct xprt2_xprt *xp = rep->rep_ep->ep_xp;
+	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
+	struct xprt2_rep *rep = req->rq2_reply;
 
-	spin_lock(&xp->xp_xprt.queue_lock);
+	spin_lock(&xprt->queue_lock);
 	if (rep->rep_status != -EAGAIN)
 		WRITE_ONCE(req->rq2_status, rep->rep_status);
 	WRITE_ONCE(req->rq2_reply, NULL);
-	rep->rep_rqst = NULL;
-	xprt_unpin_rqst(rqst);
-	spin_unlock(&xp->xp_xprt.queue_lock);
+	xprt_unpin_rqst(&req->rq2_slot);
+	spin_unlock(&xprt->queue_lock);
 	rpcrdma2_recv_put(&rep->rep_recv);
 }
 
@@ -870,7 +868,7 @@ static void xprt2_fence_done(struct rpcrdma2_conn *co,
 	if (ok)
 		xprt2_release_reply(req);
 	else
-		xprt2_abandon_reply(req->rq2_reply);
+		xprt2_abandon_reply(req);
 }
 
 static void xprt2_fence_count(struct xprt2_ep *ep, struct xprt2_req *req)

@@ -459,8 +459,6 @@ static inline struct rpcrdma2_post *xprt2_req_post(struct xprt2_req *req)
 
 /* A message of the server, and the Receive it is in */
 struct xprt2_rep {
-	struct xprt2_ep		*rep_ep;	/* it was received on */
-	struct rpc_rqst		*rep_rqst;	/* pinned RPC it answers */
 	/* error that ends the RPC, -EAGAIN to send it again, or 0 */
 	int			rep_status;
 	/* of a Reply, set by xprt2_reply_read() */
@@ -789,7 +787,7 @@ u32 xprt2_req_note_refusal(struct xprt2_ep *ep, u32 xid);
 void xprt2_wait_for_reply(struct rpc_task *task);
 bool xprt2_has_error(const struct xprt2_req *req);
 void xprt2_release_reply(struct xprt2_req *req);
-void xprt2_abandon_reply(struct xprt2_rep *rep);
+void xprt2_abandon_reply(struct xprt2_req *req);
 bool xprt2_remote_invalidated(struct xprt2_ep *ep, struct xprt2_req *req,
 			      u32 rkey);
 int xprt2_fence_start(struct xprt2_ep *ep, struct xprt2_req *req);
