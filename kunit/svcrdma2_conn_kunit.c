@@ -487,6 +487,22 @@ static void refused_queues(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sp->sp_backward_max, c->got_callbacks);
 }
 
+/* With one page for each RDMA Read, half of the refused queue has no room for 256 pages. */
+static void refused_chain(struct kunit *test)
+{
+	struct svc2_xprt *sp = on_device(test, RDMA2_BKREQSUP_INLINE, 1);
+	struct rpcrdma2_conn_size size = { };
+
+	sp->sp_xprt.xpt_server->sv_max_mesg = 256 << PAGE_SHIFT;
+	most_entries = 0;
+	refusal = -EINVAL;
+	attempts = 0;
+	KUNIT_EXPECT_EQ(test, svc2_conn_create_queues(sp, &size), -EINVAL);
+	KUNIT_EXPECT_GT(test, attempts, 0);
+	KUNIT_EXPECT_STREQ(test, sp->sp_refusal,
+			   "the device has too small queues; use another device");
+}
+
 /* Smaller queues do not help where there is no protection domain. */
 static void no_protection_domain(struct kunit *test)
 {
@@ -549,6 +565,7 @@ static void refusals(struct kunit *test)
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE_PARAM(refusals, refusal_gen_params),
 	KUNIT_CASE_PARAM(refused_queues, create_gen_params),
+	KUNIT_CASE(refused_chain),
 	KUNIT_CASE(no_protection_domain),
 	KUNIT_CASE(send_queue),
 	KUNIT_CASE(s46_largest_reply),
