@@ -68,7 +68,9 @@ uninstall-utils:
 # modules of the same or a later version, such as those of "make install"
 source := /usr/src/rdma2-$(version)
 is_own_copy = $(shell [ ! -L $(DESTDIR)$(source) ] && cd $(DESTDIR)$(source) && \
-		[ ! . -ef $(CURDIR) ] && grep -sFx 'PACKAGE_NAME="rdma2"' dkms.conf)
+		[ ! . -ef $(CURDIR) ] && [ ! -e .git ] && \
+		grep -sqFx 'PACKAGE_NAME="rdma2"' dkms.conf && \
+		grep -Fx 'PACKAGE_VERSION="$(version)"' dkms.conf)
 forced := /usr/share/dkms/modules_to_force_install/rdma2
 install-source:
 	$(if $(wildcard $(DESTDIR)$(source)),$(if $(is_own_copy),,$(error \

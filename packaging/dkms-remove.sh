@@ -12,6 +12,11 @@
 keep=${1:-}
 sources=${RDMA2_ROOT:-}/usr/src tree=${RDMA2_ROOT:-}/var/lib/dkms/rdma2
 
+if ! command -v dkms >/dev/null; then
+	echo "rdma2: dkms is not installed" >&2
+	exit 1
+fi
+
 # in_dkms [-v VERSION]: prints versions that have sources. For others "dkms status" of DKMS 3.2 has
 # the state "broken"; that of 3.0 ends at the first one that was built.
 in_dkms()
@@ -25,7 +30,8 @@ versions=$({
 } | grep -vFx -e "$keep" | sort -u)
 for version in $versions; do
 	if [ -z "$(in_dkms -v "$version" 2>/dev/null)" ]; then
-		echo "rdma2: sources of $version are missing: restore $sources/rdma2-$version," \
+		echo "rdma2: sources of $version are missing: restore $sources/rdma2-$version" \
+			"and $tree/$version/source, which links to it," \
 			"or remove $tree/$version and its modules, see install.rst" >&2
 		exit 1
 	fi
@@ -35,14 +41,20 @@ for version in $versions; do
 		echo "rdma2: DKMS has not removed $version" >&2
 		exit 1
 	fi
-	# DKMS 3.0 keeps a build that lacks modules.
+	# DKMS 3.0 keeps a build that lacks modules, and those of its kernel.
+	if find "$tree" -maxdepth 1 -name 'kernel-*' -lname "$version/*" 2>/dev/null | grep .; then
+		echo "rdma2: DKMS has not removed all modules of $version:" \
+			"remove $tree/$version and its modules, see install.rst" >&2
+		exit 1
+	fi
 	rm -rf "${tree:?}/$version"
 done
 
-# Other modules and a user's copies have similar names.
+# Other modules and a user's copies have similar names. "make dkms-uninstall" may run in a copy.
 for folder in "$sources"/rdma2-[0-9]*; do
 	version=${folder#"$sources/rdma2-"}
 	if [ "$version" != "$keep" ] && [ ! -L "$folder" ] &&
+			[ "$folder" != "$(pwd -P)" ] && [ ! -e "$folder/.git" ] &&
 			grep -sqFx 'PACKAGE_NAME="rdma2"' "$folder/dkms.conf" &&
 			grep -qFx "PACKAGE_VERSION=\"$version\"" "$folder/dkms.conf"; then
 		echo "rdma2: removes $folder"

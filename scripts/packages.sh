@@ -241,7 +241,7 @@ had_modules()
 	arch=$(uname -m)
 	here=$tree/$version/$1/$arch
 	mkdir -p "$here/module" "$DESTDIR/lib/modules/$1/updates/dkms" || return 1
-	ln -s "$here" "$tree/kernel-$1-$arch"
+	ln -s "$version/$1/$arch" "$tree/kernel-$1-$arch"
 	for m in rpcrdma2 xprtrdma2 svcrdma2; do
 		echo "of other sources" | tee "$here/module/$m.ko" \
 			>"$DESTDIR/lib/modules/$1/updates/dkms/$m.ko"
@@ -422,8 +422,12 @@ only_own_copy_is_replaced()
 		keeps_folder "$folder" "$folder/dkms.conf" &&
 		mv "$folder" "$DESTDIR/away" && ln -s "$DESTDIR/away" "$folder" &&
 		keeps_folder "$top" "$folder/dkms.conf" &&
-		rm "$folder" "$DESTDIR/away/dkms.conf" && mv "$DESTDIR/away" "$folder" &&
-		keeps_folder "$top" "$folder/Makefile"
+		rm "$folder" && mv "$DESTDIR/away" "$folder" && mkdir "$folder/.git" &&
+		keeps_folder "$top" "$folder/.git" && packaging/dkms-remove.sh &&
+		rmdir "$folder/.git" && (cd "$folder" && packaging/dkms-remove.sh) &&
+		sed -i 's/^PACKAGE_VERSION=.*/PACKAGE_VERSION="mine"/' "$folder/dkms.conf" &&
+		keeps_folder "$top" "$folder/Makefile" &&
+		rm "$folder/dkms.conf" && keeps_folder "$top" "$folder/Makefile"
 }
 
 # DKMS removes no version whose sources are missing, so all versions stay. "dkms status" of DKMS 3.0
@@ -439,7 +443,7 @@ nothing_is_removed_in_part()
 		sources "$broken" && dkms build -m rdma2 -v "$broken" -k "$some" &&
 			mv "$folder" "$DESTDIR/away" && sources 0.10.0 || return
 		for BROKEN in '' "rdma2/$broken: broken"; do
-			fails_with "rdma2: sources of $broken are missing: restore $folder," \
+			fails_with "rdma2: sources of $broken are missing: restore $folder and" \
 				packaging/dkms-install.sh 0.10.0 "$some" &&
 				fails_with "rdma2: sources of $broken are missing: " \
 					packaging/dkms-remove.sh || return
@@ -459,6 +463,19 @@ incomplete_build_is_removed()
 		packaging/dkms-install.sh 0.10.0 "$some" && dkms_has_only 0.10.0 &&
 		packaging/dkms-remove.sh &&
 		! find "$DESTDIR" -name '*rdma2.ko' -o -name 'rdma2-*' | grep .
+}
+
+# DKMS 3.0 removes no modules of a kernel whose build has lost one of them.
+modules_that_stay_are_named()
+{
+	local there="$DESTDIR/lib/modules/$some/updates/dkms"
+
+	dkms_installs 0.9.0 && cp -r "$DESTDIR/usr/src/rdma2-0.9.0" "$DESTDIR/copy" &&
+		rm "$DESTDIR/var/lib/dkms/rdma2/0.9.0/$some/$(uname -m)/module/rpcrdma2.ko" &&
+		fails_with "rdma2: DKMS has not removed all modules of 0.9.0: remove" \
+			packaging/dkms-remove.sh &&
+		[ -e "$there/rpcrdma2.ko" ] && [ -e "$there/svcrdma2.ko" ] &&
+		diff -r "$DESTDIR/copy" "$DESTDIR/usr/src/rdma2-0.9.0"
 }
 
 # DKMS builds and removes modules of this machine, and its links to sources are those of the root
@@ -585,6 +602,8 @@ expect "make dkms-install replaces no link, and no sources but a copy of its own
 expect "make dkms-install and dkms-uninstall keep all versions if DKMS cannot remove one" \
 	with_dkms nothing_is_removed_in_part
 expect "make dkms-install removes an incomplete build" with_dkms incomplete_build_is_removed
+expect "make dkms-uninstall names a version whose modules stay" \
+	with_dkms modules_that_stay_are_named
 expect "make dkms-install and dkms-uninstall refuse another root" \
 	with_dkms other_root_is_refused
 expect "make dkms-uninstall removes all versions" with_dkms dkms_uninstalls
