@@ -778,6 +778,8 @@ class Reports(unittest.TestCase):
                 log = begin + (report if known else log)
                 self.assertEqual(self.found(log, known), re.findall('WARNING|BUG', log), log)
         self.assertEqual(self.found(f'{begin}{end}BUG: KASAN: in g\n', 'a.h:5 f'), ['BUG'])
+        died = 'traps: fio[7] general protection fault ip:1 sp:2 error:0'
+        self.assertEqual(self.found(f'{begin}{died}\n{end}', 'a.h:5 f'), [])
         title = begin[begin.index('WARNING'):]
         self.assertEqual(self.found(f'--[ cut here ]--\nBUG: KASAN: in g\n{title}{end}', 'a.h:5 f'),
                          ['BUG', 'WARNING'])

@@ -248,7 +248,7 @@ process_died='(traps: .* general protection fault|[]]: segfault at [0-9a-f]+) ip
 # in it.
 log_reports()
 {
-	report=$report other=$other awk -v races="$run/races" '
+	report=$report other=$other died=$process_died awk -v races="$run/races" '
 	function flush() {
 		if (!known || others) printf "%s", held
 		held = ""; known = inside = titles = others = 0
@@ -263,7 +263,7 @@ log_reports()
 		printf "%s", race
 		race = title = ""; below = whole = 0
 	}
-	BEGIN { printf "" >races; report = ENVIRON["report"]; other = ENVIRON["other"] }
+	BEGIN { printf "" >races; report = ENVIRON["report"]; other = ENVIRON["other"]; died = ENVIRON["died"] }
 	/BUG: KCSAN: / { flush_race(); title = $0; next }
 	title != "" {
 		race = race $0 "\n"
@@ -279,7 +279,7 @@ log_reports()
 		if (/No virtio device ID configured for PCI/) known = 1
 		if (/WARNING:/ && !titles++ && report != "" && $0 ~ report && !reported++)
 			known = 1
-		if (titles > 1 || $0 ~ other) others = 1
+		if (titles > 1 || ($0 ~ other && $0 !~ died)) others = 1
 		if (/---\[ end trace/) flush()
 		next
 	}
