@@ -503,7 +503,7 @@ group_stock()
 	check "xprtrdma2 unloads" unload rdma2
 	check "in-tree's client replaces it" load_modules rdma || return
 	pairing "in-tree, rdma2" rdma rdma2 4.2
-	check "rdma2 client on the server's node" on_server alone_on_server
+	check "rdma2 client on the server's node" on_server alone_on_server || return
 	check "in-tree, rdma2: mount" mount_nfs rdma 3 /mnt "$patient" || return
 	LOAD_LOOPS=2 load /mnt/in-tree -
 	has_verified "/mnt/in-tree: all data are correct" "${loads[/mnt/in-tree]}" \
