@@ -25,6 +25,17 @@ set -u
 cd "$top" || exit 1
 took=$cache/took
 
+# one_build KERNEL COMMAND...: runs the command, which builds or uses modules for the kernel. One
+# build serves all jobs: with the modules for tests, or in debian those of make bench.
+one_build()
+{
+	case $1 in
+	uml*|kcsan) KUNIT=1 "${@:2}" ;;
+	debian)	BENCH=1 "${@:2}" ;;
+	*)	"${@:2}" ;;
+	esac
+}
+
 run_job()
 {
 	case $1 in
@@ -40,7 +51,7 @@ run_job()
 	kunit-host) scripts/kunit-host.sh --cases ;;
 	kunit-host-*) scripts/kunit-host.sh --arch "${1#kunit-host-}" ;;
 	kunit/*) scripts/kunit.sh --rest "${1#*/}" ;;
-	*)	scripts/nfs-test.sh --built "${1%/*}" "${1#*/}" ;;
+	*)	one_build "${1%/*}" scripts/nfs-test.sh --built "${1%/*}" "${1#*/}" ;;
 	esac
 }
 
@@ -171,7 +182,8 @@ prepare()
 	for kernel in uml uml-debug uml-smp uml-dma kcsan debian "${boot[@]}"; do
 		mapfile -t groups < <(list | sed -n "s|.* $kernel/||p")
 		[ "${#groups[@]}" -eq 0 ] ||
-			scripts/nfs-test.sh --build "$kernel" "${groups[@]}" || exit 1
+			one_build "$kernel" \
+				scripts/nfs-test.sh --build "$kernel" "${groups[@]}" || exit 1
 	done
 }
 

@@ -128,7 +128,7 @@ build()
 	need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers python3
 	if needs_kunit "$@"; then
 		kdir=$(KUNIT=1 "$vmdir/modules.sh" "$kernel") || exit 1
-		ln -sfn "$bdir/tools" "$kdir/tools"
+		[ "$kdir" = "$bdir" ] || ln -sfn "$bdir/tools" "$kdir/tools"
 	fi
 	[[ " $* " != *" link-capture "* ]] || need_packages tshark
 	[[ " $* " != *" kerberos-calls "* ]] || need_packages python3-gssapi
