@@ -231,7 +231,7 @@ build_base()
 			die "cannot unpack $base"
 		touch "$dir/.complete"
 	fi
-	dir=$(SOURCE=$dir BENCH=0 "$vmdir/modules.sh" "$kernel") || exit 1
+	dir=$(SOURCE=$dir "$vmdir/modules.sh" "$kernel") || exit 1
 	echo "$dir/root/lib/modules"/*/updates
 }
 
@@ -259,7 +259,6 @@ trips()
 memory()
 {
 	local log=$run/memory kernel=$memory_kernel mem
-	local -x BENCH=0
 
 	mem=$(awk '/^MemAvailable:/ {
 			n = int($2 * 0.4 / 1024)
@@ -293,7 +292,7 @@ flame()
 
 	read -r ops _ < <(operations "$flamed" "$bytes")
 	echo "$variant 1 $depth $flamed $bytes $ops profile" >"$run/plan"
-	"$top/scripts/vm.sh" "$kernel" --icount --no-modules --bench --mem 3072 \
+	"$top/scripts/vm.sh" "$kernel" --icount --no-modules --mem 3072 \
 		--timeout 600 --out "$run" -- env "MTU=$mtu" \
 		"$here/guest.sh" "$run/plan" || die "no samples, see $run"
 	fold "$run/$name"
@@ -317,7 +316,6 @@ heading()
 	echo "Kernel: $(cat "$("$vmdir/kernel.sh" "$kernel")/release"); soft-RoCE, NFSv4.2, noac${sec:+,sec=$sec}, export on tmpfs; MTU $mtu"
 }
 
-export BENCH=1
 # The checksum keeps checkouts of the same name apart.
 out=${OUT:-$cache/bench/$(basename "$top")-$(printf '%s' "$top" |
 	sha1sum | cut -c1-8)-${sec:-$form}}
@@ -347,7 +345,7 @@ if [[ $form == memory || $form == trips || $form == link ]]; then
 fi
 plan >"$run/plan"
 say "$(wc -l <"$run/plan") cells"
-"$top/scripts/vm.sh" "$kernel" --icount --no-modules --bench --mem "$mem" \
+"$top/scripts/vm.sh" "$kernel" --icount --no-modules --mem "$mem" \
 	--timeout "$timeout" --out "$run" -- env "BASE_MODULES=$base_modules" "MTU=$mtu" "SEC=$sec" \
 	"$here/guest.sh" "$run/plan"
 rc=$?

@@ -206,7 +206,7 @@ pool = concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)) + 1)
 for name in SIGNALS:
     signal.signal(name, stop)
 built = subprocess.run([f'{TOP}/scripts/vm/modules.sh', kernel], stdout=subprocess.PIPE, text=True,
-                       env={**os.environ, 'KUNIT': '1'}, check=True).stdout.strip()
+                       check=True).stdout.strip()
 # A copy, because the unit tests may rebuild their modules at any time
 shutil.copy(f'{built}/src/kunit/canary.ko', work)
 own = []

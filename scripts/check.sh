@@ -25,17 +25,6 @@ set -u
 cd "$top" || exit 1
 took=$cache/took
 
-# one_build KERNEL COMMAND...: runs the command, which builds or uses modules for the kernel. One
-# build serves all jobs: with the modules for tests, or in debian those of make bench.
-one_build()
-{
-	case $1 in
-	uml*|kcsan) KUNIT=1 "${@:2}" ;;
-	debian)	BENCH=1 "${@:2}" ;;
-	*)	"${@:2}" ;;
-	esac
-}
-
 run_job()
 {
 	case $1 in
@@ -51,7 +40,7 @@ run_job()
 	kunit-host) scripts/kunit-host.sh --cases ;;
 	kunit-host-*) scripts/kunit-host.sh --arch "${1#kunit-host-}" ;;
 	kunit/*) scripts/kunit.sh --rest "${1#*/}" ;;
-	*)	one_build "${1%/*}" scripts/nfs-test.sh --built "${1%/*}" "${1#*/}" ;;
+	*)	scripts/nfs-test.sh --built "${1%/*}" "${1#*/}" ;;
 	esac
 }
 
@@ -182,8 +171,7 @@ prepare()
 	for kernel in uml uml-debug uml-smp uml-dma kcsan debian "${boot[@]}"; do
 		mapfile -t groups < <(list | sed -n "s|.* $kernel/||p")
 		[ "${#groups[@]}" -eq 0 ] ||
-			one_build "$kernel" \
-				scripts/nfs-test.sh --build "$kernel" "${groups[@]}" || exit 1
+			scripts/nfs-test.sh --build "$kernel" "${groups[@]}" || exit 1
 	done
 }
 

@@ -3,15 +3,14 @@
 """
 Prints the table of coverage.sh:
 
-    coverage.py RUNS SOURCES...
+    coverage.py RUNS SOURCES
 
-Each of SOURCES has modules that were built with FAULTS=1; the unit tests use a separate build
-of the same functions. Each file in RUNS is from one guest, with the checksums of its modules,
-followed by rpcrdma2_entered. A run of any other build is an error. A function counts if the
-compiler instrumented it with calls of the module of faults/, or if it is in .exit.text, which
-the compiler does not instrument. The compiler also inserts these calls where it inlines a
-function of a .c file. Names that begin with two underscores belong to the macros for trace
-events.
+SOURCES has modules that were built with FAULTS=1. Each file in RUNS is from one guest, with
+the checksums of its modules, followed by rpcrdma2_entered. A run of any other build is an error.
+A function counts if the compiler instrumented it with calls of the module of faults/, or if it
+is in .exit.text, which the compiler does not instrument. The compiler also inserts these calls
+where it inlines a function of a .c file. Names that begin with two underscores belong to the
+macros for trace events.
 """
 
 import collections
@@ -82,21 +81,15 @@ def functions(ko):
     return known, alike
 
 
-def read_builds(folders):
-    """Returns the functions by module, and the checksums of each build in the runs' format."""
+def read_build(folder):
+    """Returns the functions by module, and the modules' checksums in the runs' format."""
     bad, sums, lists = [], set(), {}
-    for folder in folders:
-        checksums = []
-        for module in MODULES:
-            ko = os.path.join(folder, module, module + '.ko')
-            with open(ko, 'rb') as data:
-                checksums.append((module, hashlib.sha256(data.read()).hexdigest()))
-            known, alike = functions(ko)
-            if lists.setdefault(module, known) != known:
-                bad.append(f'{module}: the builds differ in their functions')
-            bad += [f'{module}:{name} is two functions of one size: rename one'
-                    for name in alike]
-        sums.add(frozenset(checksums))
+    for module in MODULES:
+        ko = os.path.join(folder, module, module + '.ko')
+        with open(ko, 'rb') as data:
+            sums.add((module, hashlib.sha256(data.read()).hexdigest()))
+        lists[module], alike = functions(ko)
+        bad += [f'{module}:{name} is two functions of one size: rename one' for name in alike]
     return lists, sums, bad
 
 
@@ -112,7 +105,7 @@ def read_runs(folder, sums):
                 match = re.match(r'((\S+)\+0x0/0x[0-9a-f]+) \[(\w+)\]$', line)
                 if match and match[3] in entered:
                     found.append(match)
-        if checksums not in sums:
+        if checksums != sums:
             bad.append(f'{run} is the run of another build')
             continue
         for match in found:
@@ -126,8 +119,8 @@ def read_reasons():
                     if line.strip() and not line.startswith('#'))
 
 
-def main(runs, *folders):
-    lists, sums, bad = read_builds(folders)
+def main(runs, sources):
+    lists, sums, bad = read_build(sources)
     entered, foreign = read_runs(runs, sums)
     if bad or foreign:
         # A percentage would be wrong, with these runs or without them.

@@ -23,8 +23,6 @@ mkdir -p "$COVERAGE" || exit 1
 rc=0
 [ -n "$(ls -A "$COVERAGE")" ] ||
 	scripts/check.sh kunit uml-debug uml-debug-long || rc=1
-# The unit tests use a separate build.
 bdir=$(scripts/vm/modules.sh uml-debug) || exit 1
-kdir=$(KUNIT=1 scripts/vm/modules.sh uml-debug) || exit 1
-scripts/coverage.py "$COVERAGE" "$bdir/src" "$kdir/src" || rc=1
+scripts/coverage.py "$COVERAGE" "$bdir/src" || rc=1
 exit "$rc"

@@ -16,7 +16,6 @@ set -u
 rest=''
 [ "${1:-}" != --rest ] || { rest=1; shift; }
 kernel=${1:-uml}
-export KUNIT=1
 
 need_packages python3
 kdir=$("$vmdir/kernel.sh" "$kernel") || exit 1

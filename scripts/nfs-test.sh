@@ -113,27 +113,15 @@ check_groups()
 	done
 }
 
-# needs_kunit GROUP...: succeeds if one of the groups needs the test modules
-needs_kunit()
-{
-	[[ " $* " == *" backward-rpc"* || " $* " == *" moves "* ]]
-}
-
 # Builds once for all groups, so that all of them run the same build.
 build()
 {
-	local bdir kdir
+	local bdir
 
 	bdir=$("$vmdir/modules.sh" "$kernel") || exit 1
 	need_packages gcc libc6-dev librdmacm-dev libibverbs-dev ibverbs-providers python3
-	if needs_kunit "$@"; then
-		kdir=$(KUNIT=1 "$vmdir/modules.sh" "$kernel") || exit 1
-		[ "$kdir" = "$bdir" ] || ln -sfn "$bdir/tools" "$kdir/tools"
-	fi
 	[[ " $* " != *" link-capture "* ]] || need_packages tshark
 	[[ " $* " != *" kerberos-calls "* ]] || need_packages python3-gssapi
-	[[ ! " $* " =~ " "(bench|trips)" " ]] ||
-		BENCH=1 "$vmdir/modules.sh" "$kernel" >/dev/null || exit 1
 	mkdir -p "$bdir/tools"
 	# The tester's bytecode, which a guest could not write: its cases start it some hundred
 	# times.
@@ -228,8 +216,7 @@ run_group()
 			"$vmdir/link-cases.sh" "$1" -- \
 			env QUICK=1 "${settings[@]}" \
 			"$vmdir/link-cases.sh" "$1" ;;
-	*)	! needs_kunit "$1" || local -x KUNIT=1
-		DMA=$dma "$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
+	*)	DMA=$dma "$top/scripts/vm.sh" "$kernel" --no-modules "${vm_options[@]}" \
 			"${machine[@]}" --timeout "$timeout" ${allow:+--allow "$allow"} \
 			--clock "${CLOCK:-$(clock_of "$1")}" -- \
 			env ${QUICK:+QUICK=1} "${settings[@]}" \

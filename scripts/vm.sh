@@ -27,8 +27,6 @@ usage: $0 uml|uml-debug|uml-dma|uml-smp|kcsan|debian|debian-RELEASE [options] --
 	--timeout S	seconds of processor time, or of idleness, after which the guest is
 			killed (default 600); load of the host brings neither closer
 	--append ARGS	additional arguments of the kernel's command line
-	--kunit		also build the test modules
-	--bench		also build the modules of the benchmark
 	--no-modules	use the last build of this checkout's modules
 	--log FILE	file for the kernel's log (default: in the cache)
 	--out DIR	a folder the guest writes to as /run/vm (default: in the cache)
@@ -55,8 +53,6 @@ while [ $# -gt 0 ]; do
 	--mem|--cpus|--timeout|--append|--log|--out|--allow|--report|--node|--link|--share|--nvme|--clock)
 			[ $# -gt 1 ] || usage
 			printf -v "${1#--}" %s "$2"; shift ;;
-	--kunit)	export KUNIT=1 ;;
-	--bench)	export BENCH=1 ;;
 	--icount)	icount=1 ;;
 	--no-modules)	modules=0 ;;
 	--interactive)	tty=1 ;;

@@ -9,7 +9,7 @@
 # shellcheck source=scripts/vm/nfs.sh
 . "$(dirname "${BASH_SOURCE[0]}")/nfs.sh" || exit 2
 
-tools=${VM_BUILD%-kunit}/tools
+tools=$VM_BUILD/tools
 export PYTHONPATH=$VM_TOP/tester RPCRDMA2_TEST_LIBRARY=$tools/libendpoint.so
 load_sh=$VM_TOP/scripts/load.sh
 failed=0

@@ -358,16 +358,13 @@ own_dir()
 }
 
 # build_dir KERNEL: prints the folder with the modules of this checkout, or of the sources
-# in SOURCE. Builds with and without the modules for tests or benchmarks have separate
-# folders.
+# in SOURCE
 build_dir()
 {
-	local own more=''
+	local own
 
 	own=$(own_dir "${SOURCE:-$top}") || exit 1
-	[ "${KUNIT:-0}" = 1 ] && more+=-kunit
-	[ "${BENCH:-0}" = 1 ] && more+=-bench
-	printf '%s/%s%s\n' "$own" "$(basename "$(kernel_dir "$1")")" "$more"
+	printf '%s/%s\n' "$own" "$(basename "$(kernel_dir "$1")")"
 }
 
 # sync_sources INTO FROM...: copies sources next to their objects and updates only files

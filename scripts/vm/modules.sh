@@ -7,9 +7,9 @@
 #	src		a copy of the sources, and the objects
 #	root/lib/modules/RELEASE	the kernel's modules and this project's, for modprobe
 #
-# Builds for different kernels and checkouts, with and without the modules for tests
-# (KUNIT=1) and benchmarks (BENCH=1), have separate folders. SOURCE is another folder to
-# take the sources from.
+# Builds for different kernels and checkouts have separate folders. One build serves all users
+# of a kernel: kernels with KUNIT get the modules for tests too, others those of make bench.
+# SOURCE is another folder to take the sources from.
 
 set -u
 # shellcheck source=scripts/vm/common.sh
@@ -18,11 +18,12 @@ set -u
 . "$vmdir/releases.sh"
 
 kernel=${1:-uml}
-kunit=${KUNIT:-0}
+case $kernel in
+uml*|kcsan) more=(KUNIT=1) ;;
+*)	more=(BENCH=1) ;;
+esac
 # In kernels with fault injection, faults/ limits it to these modules.
-faults=0
-[[ ! $kernel =~ ^uml-(debug|smp|dma)$ ]] || faults=1
-bench=${BENCH:-0}
+[[ ! $kernel =~ ^uml-(debug|smp|dma)$ ]] || more+=(FAULTS=1)
 # ONLY=svcrdma2 builds this module alone and keeps the last builds of the others.
 only=${ONLY:-rpcrdma2 xprtrdma2 svcrdma2 kunit bench faults}
 
@@ -78,8 +79,8 @@ build()
 	# The modules for a kernel of another release are built with that release's compiler.
 	[ ! -e "$kdir/chroot" ] || make=(in_root "$kdir/chroot" make)
 	[[ $kernel != uml* ]] || make+=(ARCH=um)
-	"${make[@]}" -s -C "$kdir/build" M="$out/src" W=1 KUNIT="$kunit" BENCH="$bench" \
-		FAULTS="$faults" -j"$jobs" CONFIG_DEBUG_INFO_BTF_MODULES= modules >&2 ||
+	"${make[@]}" -s -C "$kdir/build" M="$out/src" W=1 "${more[@]}" \
+		-j"$jobs" CONFIG_DEBUG_INFO_BTF_MODULES= modules >&2 ||
 		die "the modules do not build for $kernel"
 	# A kernel that is only compiled against has no modules.
 	[ ! -d "$kdir/root" ] || module_tree
