@@ -332,7 +332,7 @@ built_of()
 # claim CHECKOUT: assigns a build folder to the checkout. A folder whose checkout is deleted
 # and from which no guest runs is reused, so that only files that differ are compiled again;
 # of several, the one with the most builds. The user-space builds depend on file times and are
-# deleted.
+# deleted, as are the guests' tools: a run with a reused folder must not depend on them.
 claim()
 {
 	local file checkout dir='' builds most=0
@@ -347,7 +347,7 @@ claim()
 		fi
 	done
 	dir=${dir:-$(mktemp -d "$cache/build/XXXXXX")} || return
-	rm -rf "$dir/host"
+	rm -rf "$dir/host" "$dir"/*/tools
 	printf '%s\n' "$1" >"$dir/checkout"
 }
 
