@@ -274,8 +274,8 @@ EXPORT_SYMBOL_GPL(rpcrdma2_plan_call);
 /*
  * The plan of a Reply: Write chunks take the results that they were offered
  * for. The rest goes inline if it fits the requester's Receives, otherwise in
- * the Reply chunk (C-031). A chunk that is too small is detected here, before
- * any byte is written (S45).
+ * the Reply chunk (C-031); neither end continues a message in another one. A
+ * chunk that is too small is detected here, before any byte is written (S45).
  */
 
 static void rpcrdma2_plan_add_rest(struct rpcrdma2_reply_plan *plan, u32 from,

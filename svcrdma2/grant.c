@@ -14,7 +14,7 @@
 /* minimum budget in pages: a Receive has one at least, a new connection seven */
 #define SVC2_MEMORY_MIN	64UL
 
-/* Receives after whose use an unused grant is lowered, see pure.h */
+/* An unused grant is lowered when this number of Receives was posted, see pure.h */
 #define SVC2_GRANT_UNUSED	1024
 
 /* Each Reply reads these two. */
@@ -210,7 +210,10 @@ static bool svc2_grant_is_unused(const struct svc2_xprt *sp)
 				SVC2_CREDITS_MIN);
 }
 
-/* Return: true if the grant is used with @others busy beside a batch */
+/*
+ * @others: Receives in use, without the batch that is posted. Return: true if
+ * the Calls use the grant, see svc2_grant_is_used().
+ */
 static bool svc2_grant_note_use(struct svc2_xprt *sp, unsigned int others)
 {
 	bool used = svc2_grant_is_used(READ_ONCE(sp->sp_grant), others);
@@ -221,8 +224,8 @@ static bool svc2_grant_note_use(struct svc2_xprt *sp, unsigned int others)
 }
 
 /*
- * Number of Receives that Calls use beside @others: an estimate, since others
- * return and post Receives meanwhile. Calls that arrive make it too high, not
+ * Number of Receives that Calls use, without @others: an estimate, since svc
+ * threads return and post Receives meanwhile. Calls that arrive make it too high, not
  * too low: rp_nfree is read before sp_received.
  */
 static unsigned int svc2_grant_busy(const struct svc2_xprt *sp, int others)

@@ -368,8 +368,8 @@ static inline bool svc2_loss_is_last(struct svc2_losses *lo,
 
 /*
  * Number of Receives of a connection, for @answers callbacks that may be
- * outstanding, and a @grant of Calls. A batch less one may lie in the pool, not
- * posted, and the others are then still all that is required.
+ * outstanding, and a @grant of Calls. The pool may hold up to a batch less one
+ * that are not posted, so that number is added.
  */
 static inline unsigned int svc2_grant_recvs(u32 answers, u32 grant)
 {

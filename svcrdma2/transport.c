@@ -7,9 +7,10 @@
  * connection. The RPC layer also sets XPT_CLOSE by itself, when the service
  * stops or the connection is idle; then it is lost in ->xpo_detach.
  *
- * Removal of a device needs no special code, and no ib_client. The rdma_cm
- * sends an event to every cm_id of the device, connected or not, and waits for
- * all of them to be destroyed before it releases the device
+ * Connections need no code of their own for the removal of a device, and no
+ * ib_client; a listener on one address does, see svc2_listen_retry(). The
+ * rdma_cm sends an event to every cm_id of the device, connected or not, and
+ * waits for all of them to be destroyed before it releases the device
  * (cma_process_remove()).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

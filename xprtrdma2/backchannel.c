@@ -881,10 +881,10 @@ void xprt2_bc_free_rqst(struct rpc_rqst *rqst)
 
 	/*
 	 * The server waits for the Reply, and would never get its credit back.
-	 * The service drops Calls that are too short for it. Without memory
-	 * there is no task for the Reply. Such a task may have been about to
-	 * send a Call, the first message of the RPC layer's queue, when the
-	 * Call's task got a signal: the RPC layer ends both.
+	 * Causes: the service drops a Call that is too short for it; there is no
+	 * memory for the task of the Reply; or that task was transmitting the
+	 * first Call of the RPC layer's queue when a signal ended the Call's own
+	 * task, and the RPC layer ends both.
 	 */
 	if (unlikely(req->rq2_call_of)) {
 		guard(mutex)(&xprt2_from_xprt(xprt)->xp_fence_mutex);

@@ -130,7 +130,7 @@ static void xprt2_lost(struct rpcrdma2_conn *co, enum rpcrdma2_loss why)
 		complete(&ep->ep_done);
 	}
 	complete(&ep->ep_answered);
-	/* ep_state ends the waits in xprt2_revoke() */
+	/* ep_state ends the waits in xprt2_aborted_await_reply() */
 	wake_up_var(ep->ep_xp);
 }
 

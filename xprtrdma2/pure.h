@@ -109,9 +109,9 @@ enum xprt2_answer {
 	M(ONE, "version 1")	/* settle on it, on this connection */	\
 	M(TWO, "version 2")						\
 	M(AGAIN, "connect again") /* forget that version 1 was known */	\
-	/* and announce no experimental properties */			\
+	/* connect now, and announce no experimental properties */	\
 	M(AGAIN_PLAIN, "connect again, plainly")			\
-	/* and use version 1 there */					\
+	/* connect now, and use version 1 on the next connection */	\
 	M(AGAIN_ONE, "connect again, version 1")			\
 	M(LATER, "connect later") /* a loss like any other: back off */	\
 	M(FAIL, "fail")		/* no common version */

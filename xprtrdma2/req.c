@@ -493,7 +493,7 @@ void xprt2_reqs_detach(struct xprt2_xprt *xp)
 		xprt2_req_unmap_locked(req);
 	}
 	spin_unlock(&xp->xp_req_lock);
-	wake_up_var(xp);	/* see xprt2_revoke() */
+	wake_up_var(xp);	/* see xprt2_aborted_await_reply() */
 }
 
 /**

@@ -85,7 +85,8 @@ static void xprt2_send_pages_done(struct rpcrdma2_conn *co,
 	xprt2_send_unmap_sges(xprt2_conn_to_ep(co), req);
 	/* A full barrier, which wake_up_var() needs for rq2_num_mapped */
 	xprt2_release_reply(req);
-	wake_up_var(xprt2_conn_to_ep(co)->ep_xp);	/* see xprt2_revoke() */
+	/* see xprt2_aborted_await_reply() */
+	wake_up_var(xprt2_conn_to_ep(co)->ep_xp);
 	xprt2_send_done(co, post, ok);
 }
 

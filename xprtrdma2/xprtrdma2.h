@@ -634,7 +634,9 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  *	bc_pa_lock
  * @xp_kept: credits kept for aborted RPCs that the server may still process.
  *	Under transport_lock
- * @xp_req_lock: guards the next three, @xp_all_reqs, rq2_device and rq2_late. Innermost lock
+ * @xp_req_lock: guards @xp_calls, @xp_serial, @xp_all_reqs, rq2_device, rq2_late
+ *	and the pools, to whose free requests llist_add() adds without it. Taken
+ *	in process context, CQ handlers included. Innermost lock
  * @xp_calls: Calls of the server on this connection without a posted answer
  * @xp_forward: requests for the client's Calls
  * @xp_backward: requests for the server's Calls and other messages

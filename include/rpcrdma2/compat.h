@@ -14,7 +14,7 @@
 #ifndef _RPCRDMA2_COMPAT_H
 #define _RPCRDMA2_COMPAT_H
 
-#include <features.h>
+#include <features.h>	/* made by compat/Kbuild */
 
 #include <linux/kthread.h>
 #include <linux/shrinker.h>

@@ -7,7 +7,7 @@
 #ifndef _RPCRDMA2_CONN_H
 #define _RPCRDMA2_CONN_H
 
-#include <features.h>
+#include <features.h>	/* made by compat/Kbuild */
 
 #include <linux/atomic.h>
 #include <linux/dma-direction.h>
