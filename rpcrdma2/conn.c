@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Verbs objects of a connection, alike for client and server */
 #include <linux/export.h>
-#include <linux/printk.h>
 
 #include <rdma/rw.h>
 
@@ -160,18 +159,6 @@ int rpcrdma2_conn_create(struct rpcrdma2_conn *co,
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_conn_create);
-
-void rpcrdma2_conn_log_limit(const struct rpcrdma2_conn *co,
-			     struct rpcrdma2_limit *limit, u32 number,
-			     u32 configured)
-{
-	if (number < configured && xchg(&limit->li_logged, number) != number)
-		pr_info_ratelimited("%s: device %s has queues for %u %s at once, fewer than the module parameter %s\n",
-				    limit->li_module,
-				    rpcrdma2_conn_device(co)->name, number,
-				    limit->li_calls, limit->li_param);
-}
-EXPORT_SYMBOL_GPL(rpcrdma2_conn_log_limit);
 
 void rpcrdma2_conn_destroy(struct rpcrdma2_conn *co)
 {

@@ -463,12 +463,8 @@ static int svc2_conn_size_queues(struct svc2_xprt *sp,
 static void svc2_conn_log_limits(struct svc2_xprt *sp)
 {
 	struct rpcrdma2_conn *co = &sp->sp_conn;
-	static struct rpcrdma2_limit callbacks = {
-		.li_module = "svcrdma2", .li_calls = "callbacks", .li_param = "backward",
-	};
-	static struct rpcrdma2_limit rpcs = {
-		.li_module = "svcrdma2", .li_calls = "RPCs", .li_param = "credits",
-	};
+	static struct rpcrdma2_limit callbacks = { "callbacks", "backward" };
+	static struct rpcrdma2_limit rpcs = { "RPCs", "credits" };
 
 	if (sp->sp_rpool.rp_size < rpcrdma2_param(&svc2_receive_size))
 		pr_info_ratelimited("device %s limits Receives to %u bytes, less than the module parameter receive_size\n",

@@ -407,12 +407,8 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 static void xprt2_ep_log_limits(struct xprt2_ep *ep)
 {
 	const struct xprt2_xprt *xp = ep->ep_xp;
-	static struct rpcrdma2_limit callbacks = {
-		.li_module = "xprtrdma2", .li_calls = "callbacks", .li_param = "backward",
-	};
-	static struct rpcrdma2_limit rpcs = {
-		.li_module = "xprtrdma2", .li_calls = "RPCs", .li_param = "slots",
-	};
+	static struct rpcrdma2_limit callbacks = { "callbacks", "backward" };
+	static struct rpcrdma2_limit rpcs = { "RPCs", "slots" };
 
 	rpcrdma2_conn_log_limit(&ep->ep_conn, &callbacks,
 				xp->xp_backward_credits, xp->xp_backward_target);

@@ -18,6 +18,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/pfn.h>
+#include <linux/printk.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/spinlock.h>
@@ -806,13 +807,11 @@ static inline bool rpcrdma2_conn_shrink(struct rpcrdma2_conn *co,
 
 /**
  * struct rpcrdma2_limit - a number of Calls that the queues of a device limit
- * @li_module: name of the module
  * @li_calls: kind of Calls
  * @li_param: name of the module parameter that permits more
  * @li_logged: number in the last log line, or 0
  */
 struct rpcrdma2_limit {
-	const char	*li_module;
 	const char	*li_calls;
 	const char	*li_param;
 	u32		li_logged;
@@ -824,10 +823,18 @@ struct rpcrdma2_limit {
  * @limit: limit; only a number that differs from its last one is logged
  * @number: concurrent Calls that the queues of the connection permit
  * @configured: concurrent Calls that the module parameter permits
+ *
+ * The name of the module in the line comes from the caller's pr_fmt().
  */
-void rpcrdma2_conn_log_limit(const struct rpcrdma2_conn *co,
-			     struct rpcrdma2_limit *limit, u32 number,
-			     u32 configured);
+static inline void rpcrdma2_conn_log_limit(const struct rpcrdma2_conn *co,
+					   struct rpcrdma2_limit *limit,
+					   u32 number, u32 configured)
+{
+	if (number < configured && xchg(&limit->li_logged, number) != number)
+		pr_info_ratelimited("device %s has queues for %u %s at once, fewer than the module parameter %s\n",
+				    rpcrdma2_conn_device(co)->name, number,
+				    limit->li_calls, limit->li_param);
+}
 
 /**
  * rpcrdma2_conn_destroy - destroy all verbs objects, the identifier last
