@@ -448,13 +448,6 @@ rpcrdma2_exchange_limit_sbsiz(const struct rpcrdma2_exchange *ex)
 	return pr;
 }
 
-/* A message of this end, other than an answer, waits from here on. */
-static void rpcrdma2_exchange_begin_wait(struct rpcrdma2_exchange *ex, u32 type)
-{
-	ex->ex_sent = type;
-	ex->ex_late = false;
-}
-
 void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
 				struct rpcrdma2_propmsg *pm)
 {
@@ -472,7 +465,7 @@ void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
 	/* Pairs with xprt2_negotiate_message(), which has no lock */
 	smp_store_release(&ex->ex_connprop_sent, true);
 	if (!ex->ex_responder)
-		rpcrdma2_exchange_begin_wait(ex, RDMA2_OPT_CONNPROP);
+		ex->ex_sent = RDMA2_OPT_CONNPROP;
 	rpcrdma2_propset_init(&pm->pm_set, rows, &ex->ex_announced);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_announce);
@@ -596,7 +589,8 @@ void rpcrdma2_exchange_send_next(struct rpcrdma2_exchange *ex,
 
 	if (!rpcrdma2_exchange_next(ex, now, &pm))
 		goto out;
-	rpcrdma2_exchange_begin_wait(ex, pm.pm_type);
+	ex->ex_sent = pm.pm_type;
+	ex->ex_late = false;
 	ex->ex_ops->changed(ex);		/* before it is sent (C-034) */
 	ex->ex_number++;
 	if (ex->ex_ops->send(ex, NULL, &pm)) {
