@@ -28,10 +28,10 @@
  * (svc2_shortage_retry()).
  */
 
-/* Memory was short. The next Sends return early what they hold. */
-static void svc2_tx_set_scarce(struct svc2_xprt *sp)
+/* The next Sends, @sends at least, return early what they hold. */
+static void svc2_tx_set_scarce(struct svc2_xprt *sp, unsigned int sends)
 {
-	WRITE_ONCE(sp->sp_tx_scarce, SVC2_TX_SCARCE);
+	WRITE_ONCE(sp->sp_tx_scarce, max(READ_ONCE(sp->sp_tx_scarce), sends));
 }
 
 /*
@@ -166,7 +166,7 @@ static struct svc2_tx *svc2_tx_alloc(struct svc2_xprt *sp, gfp_t gfp)
 
 	tx = kzalloc_node(struct_size(tx, tx_sge, sp->sp_tx_sges), gfp, node);
 	if (!tx || !svc2_tx_add_part(sp, tx, gfp)) {
-		svc2_tx_set_scarce(sp);
+		svc2_tx_set_scarce(sp, SVC2_TX_SCARCE);
 		kfree(tx);
 		return NULL;
 	}
@@ -242,7 +242,7 @@ static bool svc2_trim(struct svc2_xprt *sp)
 {
 	unsigned long since = jiffies - SVC2_TRIM_TIME;
 	struct svc2_tx *tx, *next;
-	int stay = 0, used, unsignaled;
+	unsigned int stay = 0;
 	LLIST_HEAD(idle);
 	LLIST_HEAD(kept);
 
@@ -265,13 +265,12 @@ static bool svc2_trim(struct svc2_xprt *sp)
 		svc2_count(contexts_trimmed);
 		svc2_tx_free(sp, tx);
 	}
-	used = atomic_read(&sp->sp_tx_count) - stay;
 	/* data_race(): a Send meanwhile causes one trim more, or none */
-	unsignaled = data_race(sp->sp_conn.co_sq.sq_unsignaled);
-	if (stay > SVC2_TX_RESERVE || used > unsignaled)
+	if (data_race(sp->sp_conn.co_sq.sq_unsignaled) + stay <
+	    atomic_read(&sp->sp_tx_count) || stay > SVC2_TX_RESERVE)
 		return true;
-	if (stay + used > SVC2_TX_RESERVE && !READ_ONCE(sp->sp_tx_scarce))
-		WRITE_ONCE(sp->sp_tx_scarce, 1);
+	if (atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE)
+		svc2_tx_set_scarce(sp, 1);
 	return false;
 }
 
@@ -789,7 +788,7 @@ static int svc2_reply_prepare_inline(struct svc2_xprt *sp, struct svc2_tx *tx,
 	plan->pn_gather = 0;
 	if (ret != -ENOMEM)
 		return ret;
-	svc2_tx_set_scarce(sp);
+	svc2_tx_set_scarce(sp, SVC2_TX_SCARCE);
 	return svc2_tx_borrow(sp, tx, parts);
 }
 
