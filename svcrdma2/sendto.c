@@ -240,28 +240,23 @@ void svc2_txs_destroy(struct svc2_xprt *sp)
  */
 static bool svc2_trim(struct svc2_xprt *sp)
 {
+	struct llist_node **end = &sp->sp_txs.first, *idle;
 	unsigned long since = jiffies - SVC2_TRIM_TIME;
 	struct svc2_tx *tx, *next;
 	unsigned int stay = 0;
-	LLIST_HEAD(idle);
-	LLIST_HEAD(kept);
 
+	/* The first was used last. Without the lock others are only added. */
 	scoped_guard(spinlock, &sp->sp_tx_lock) {
-		llist_for_each_entry_safe(tx, next, llist_del_all(&sp->sp_txs),
-					  tx_list) {
+		for (; (idle = READ_ONCE(*end)); end = &idle->next, stay++) {
+			tx = llist_entry(idle, struct svc2_tx, tx_list);
 			if (stay < SVC2_TX_RESERVE ||
-			    time_after_eq(tx->tx_used, since)) {
-				llist_add(&tx->tx_list, &kept);
-				stay++;
-			} else {
-				llist_add(&tx->tx_list, &idle);
-			}
+			    time_after_eq(tx->tx_used, since))
+				continue;
+			*end = NULL;
+			break;
 		}
-		/* The context that was used last is on top again. */
-		llist_for_each_entry_safe(tx, next, llist_del_all(&kept), tx_list)
-			llist_add(&tx->tx_list, &sp->sp_txs);
 	}
-	llist_for_each_entry_safe(tx, next, llist_del_all(&idle), tx_list) {
+	llist_for_each_entry_safe(tx, next, idle, tx_list) {
 		svc2_count(contexts_trimmed);
 		svc2_tx_free(sp, tx);
 	}
