@@ -419,24 +419,19 @@ static bool rpcrdma2_decode_writes(struct rpcrdma2_hdr *h, struct excess *ex,
 	return false;
 }
 
-/* Most headers have three empty lists. Return: false if these do not follow. */
-static bool rpcrdma2_take_empty(struct rpcrdma2_cursor *cu)
-{
-	const __be32 *p = cu->cu_at;
-
-	return cu->cu_left >= 3 * XDR_UNIT && !(p[0] | p[1] | p[2]) &&
-	       rpcrdma2_take(cu, 3 * XDR_UNIT);
-}
-
 static enum rpcrdma2_errcode rpcrdma2_decode_chunks(struct rpcrdma2_hdr *h,
 						    struct excess *ex,
 						    struct rpcrdma2_cursor *cu)
 {
+	const __be32 *p = cu->cu_at;
+
 	BUILD_BUG_ON(RPCRDMA2_MAX_READ_CHUNKS > U8_MAX);
 	BUILD_BUG_ON(RPCRDMA2_MAX_WRITE_CHUNKS > U8_MAX);
 	BUILD_BUG_ON(RPCRDMA2_MAX_SEGMENTS > U8_MAX);
 
-	if (likely(rpcrdma2_take_empty(cu)))
+	/* Most headers have three empty lists. */
+	if (likely(cu->cu_left >= 3 * XDR_UNIT && !(p[0] | p[1] | p[2]) &&
+		   rpcrdma2_take(cu, 3 * XDR_UNIT)))
 		return RDMA2_OK;
 	if (!rpcrdma2_decode_reads(h, ex, cu) ||
 	    !rpcrdma2_decode_writes(h, ex, cu) ||
