@@ -732,7 +732,7 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 
 	rpcrdma2_hdr_begin(h, be32_to_cpu(rqst->rq_xid), ep->ep_vers,
 			   ep->ep_max_reqs, plan.cp_proc, RDMA2_CALL);
-	if (rpcrdma2_plan_has_chunks(&plan))
+	if (plan.cp_read | plan.cp_poszero | plan.cp_write | plan.cp_reply)
 		ret = xprt2_marshal_register_chunks(ep, req, &plan, h);
 	if (ret)
 		goto out_unregister;

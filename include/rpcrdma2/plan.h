@@ -145,12 +145,6 @@ struct rpcrdma2_call_plan {
 	bool	cp_reply;	/* the Reply's rest gets a Reply chunk */
 };
 
-static inline bool rpcrdma2_plan_has_chunks(const struct rpcrdma2_call_plan *plan)
-{
-	return plan->cp_read | plan->cp_poszero | plan->cp_write |
-	       plan->cp_reply;
-}
-
 /* Limits of the peer for one Call: the most chunks, and segments of a chunk */
 struct rpcrdma2_call_limits {
 	u32	cl_reads;	/* a Position-Zero chunk counts unless alone */
