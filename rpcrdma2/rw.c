@@ -255,7 +255,7 @@ struct ib_send_wr *rpcrdma2_rw_chain(struct rpcrdma2_conn *co,
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_rw_chain);
 
-void rpcrdma2_rw_free_parts(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
+void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
 {
 	struct part *part, *next;
 
@@ -271,7 +271,7 @@ void rpcrdma2_rw_free_parts(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw)
 	}
 	INIT_LIST_HEAD(&rw->rw_parts);
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_rw_free_parts);
+EXPORT_SYMBOL_GPL(rpcrdma2_rw_free);
 
 /* With a constructor: init_on_alloc then does not clear each part. */
 static void rpcrdma2_rw_construct(void *part)

@@ -500,7 +500,8 @@ void svc2_reply_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
  */
 void svc2_reads_free(struct svc2_xprt *sp, struct svc2_msg *msg)
 {
-	rpcrdma2_rw_free(&sp->sp_conn, &msg->sm_rw);
+	if (!rpcrdma2_rw_is_empty(&msg->sm_rw))
+		rpcrdma2_rw_free(&sp->sp_conn, &msg->sm_rw);
 	msg->sm_chain = NULL;
 	svc2_sem_give(sp, &sp->sp_mr_sem, msg->sm_mrs);
 	msg->sm_mrs = 0;

@@ -331,7 +331,8 @@ struct svc2_tx *svc2_tx_try_get(struct svc2_xprt *sp, struct svc2_callback *sc)
 /* Undoes the contents of a context. Svc thread, send CQ, ->xpo_free */
 static void svc2_tx_reset(struct svc2_xprt *sp, struct svc2_tx *tx)
 {
-	rpcrdma2_rw_free(&sp->sp_conn, &tx->tx_rw);
+	if (!rpcrdma2_rw_is_empty(&tx->tx_rw))
+		rpcrdma2_rw_free(&sp->sp_conn, &tx->tx_rw);
 	for (; tx->tx_nmapped; tx->tx_nmapped--) {
 		struct ib_sge *sge = &tx->tx_sge[tx->tx_nmapped];
 

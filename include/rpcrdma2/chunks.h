@@ -155,9 +155,6 @@ static inline bool rpcrdma2_rw_is_empty(const struct rpcrdma2_rw *rw)
 	return list_empty(&rw->rw_parts);
 }
 
-/* For rpcrdma2_rw_free() alone */
-void rpcrdma2_rw_free_parts(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
-
 /**
  * rpcrdma2_rw_size - compute the Send Queue entries for RDMA Reads and Writes
  * @co: connection with a device
@@ -231,12 +228,7 @@ struct ib_send_wr *rpcrdma2_rw_chain(struct rpcrdma2_conn *co,
  * @co: connection
  * @rw: RDMA Reads or Writes that are not posted, or done; empty afterwards
  */
-static inline void rpcrdma2_rw_free(struct rpcrdma2_conn *co,
-				    struct rpcrdma2_rw *rw)
-{
-	if (!rpcrdma2_rw_is_empty(rw))
-		rpcrdma2_rw_free_parts(co, rw);
-}
+void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
 
 /*
  * The chunks of a Call at the responder: assembly of the Call from its inline
