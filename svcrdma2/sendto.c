@@ -28,6 +28,12 @@
  * (svc2_shortage_retry()).
  */
 
+/* A full barrier: a trim that begins sees earlier changes. */
+static void svc2_trim_later(void)
+{
+	queue_delayed_work(svc2_wq, &svc2_trim_work, SVC2_TRIM_TIME);
+}
+
 /* The next Sends, @sends at least, return early what they hold. */
 static void svc2_tx_set_scarce(struct svc2_xprt *sp, unsigned int sends)
 {

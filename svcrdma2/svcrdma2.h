@@ -900,11 +900,4 @@ static inline bool svc2_try_again(struct svc2_xprt *sp, unsigned int *tries,
 	_new;								\
 })
 
-/* Schedules the trim of what is idle. Any context */
-static inline void svc2_trim_later(void)
-{
-	if (!delayed_work_pending(&svc2_trim_work))
-		queue_delayed_work(svc2_wq, &svc2_trim_work, SVC2_TRIM_TIME);
-}
-
 #endif /* _SVCRDMA2_H */
