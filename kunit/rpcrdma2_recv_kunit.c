@@ -904,7 +904,7 @@ static unsigned int host_left;
 /* C-028: a Receive has all pages, each of them mapped, or is not created. */
 static void page_shortage(struct kunit *test)
 {
-	struct rpcrdma2_budget budget = { .bu_most = 100 };
+	struct rpcrdma2_budget budget = { .bu_limit = 100 };
 	struct queue *q = open_queue(test, 2, 1, 1);
 	unsigned int i;
 
@@ -946,7 +946,7 @@ static void growth_fails(struct kunit *test, struct queue *q, unsigned int nth)
 static void mapping_fails(struct kunit *test)
 {
 	struct fault_attr *fault = &rpcrdma2_faults[RPCRDMA2_FAIL_map_recv];
-	struct rpcrdma2_budget budget = { .bu_most = 100 };
+	struct rpcrdma2_budget budget = { .bu_limit = 100 };
 	struct queue *q;
 
 	need_pages(test, 5);
@@ -968,7 +968,7 @@ static void mapping_fails(struct kunit *test)
 static void stretch_fails(struct kunit *test)
 {
 	struct fault_attr *fault = &rpcrdma2_faults[RPCRDMA2_FAIL_map_recv];
-	struct rpcrdma2_budget budget = { .bu_most = 100 };
+	struct rpcrdma2_budget budget = { .bu_limit = 100 };
 	struct queue *q;
 
 	need_pages(test, 5);

@@ -66,7 +66,7 @@ static void end_race(struct kunit *test, struct race *ra)
 /* A lack of memory prevents its growth at the post. */
 static void grown_while_creating(struct kunit *test)
 {
-	struct rpcrdma2_budget budget = { .bu_most = 100, .bu_kept = 100 };
+	struct rpcrdma2_budget budget = { .bu_limit = 100, .bu_reserved = 100 };
 	struct queue *q;
 	struct race *ra;
 

@@ -148,7 +148,7 @@ static void resizes_twice(struct kunit *test)
  */
 static void shortage_while_resizing(struct kunit *test)
 {
-	struct rpcrdma2_budget budget = { .bu_most = 4 };
+	struct rpcrdma2_budget budget = { .bu_limit = 4 };
 	struct queue *q;
 
 	need_pages(test, 3);
@@ -161,16 +161,16 @@ static void shortage_while_resizing(struct kunit *test)
 	cycle(test, q, 4);
 	KUNIT_EXPECT_EQ(test, q->nposted, 4);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 4);
-	budget.bu_most = 9;
+	budget.bu_limit = 9;
 	cycle(test, q, 4);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&budget.bu_pages), 8);
-	budget.bu_most = 12;
-	budget.bu_kept = 3;
+	budget.bu_limit = 12;
+	budget.bu_reserved = 3;
 	cycle(test, q, 4);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
 	/* The pool gives surplus pages back step by step. */
-	budget.bu_most = 2;
+	budget.bu_limit = 2;
 	cycle(test, q, 4);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 2);
 	rpcrdma2_rpool_resize(&q->pool, PAGE_SIZE);
@@ -183,7 +183,7 @@ static void shortage_while_resizing(struct kunit *test)
 /* Where free Receives change size at once, every post retries. */
 static void shortage_while_free(struct kunit *test)
 {
-	struct rpcrdma2_budget budget = { .bu_most = 6 };
+	struct rpcrdma2_budget budget = { .bu_limit = 6 };
 	struct queue *q;
 
 	need_pages(test, 2);
@@ -197,7 +197,7 @@ static void shortage_while_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 6);
 	KUNIT_EXPECT_EQ(test, post(q, 1), 1);
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 6);
-	budget.bu_most = 8;
+	budget.bu_limit = 8;
 	/* The release retries too, for the Receive that stays free. */
 	rpcrdma2_recv_put(receive(q, 100));
 	KUNIT_EXPECT_EQ(test, q->pool.rp_small, 5);
@@ -257,7 +257,7 @@ static void changes_batch(struct kunit *test)
 /* The pool frees a Receive of any size; a new Receive has a unique id. */
 static void frees_receives(struct kunit *test)
 {
-	struct rpcrdma2_budget budget = { .bu_most = 64 };
+	struct rpcrdma2_budget budget = { .bu_limit = 64 };
 	struct queue *q;
 	unsigned int i;
 

@@ -173,7 +173,7 @@ static void s46_reused_pages(struct kunit *test)
 	unsigned int i, n = SVC2_KEPT_LEAST + 2, large = 2 * SVC2_KEPT_BATCH + 1, most;
 	struct page *was[SVC2_KEPT_LEAST + 2], *some[3];
 	struct shrink_control sc = { };
-	struct svc2_kept *kept;
+	struct svc2_page_cache *kept;
 
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	if (!svc2_sinks_is_kept(n))
@@ -190,7 +190,7 @@ static void s46_reused_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, most, 8 * SVC2_KEPT_CALL);
 	KUNIT_ASSERT_EQ(test, svc2_sinks_init(), 0);
 	migrate_disable();
-	kept = raw_cpu_ptr(&svc2_kept);
+	kept = raw_cpu_ptr(&svc2_page_cache);
 	new_sinks(test, call, n);
 	memcpy(was, call->sm_pages, sizeof(was));
 	svc2_sinks_put(call, true);

@@ -183,7 +183,7 @@ static int sem_init(struct kunit *test)
 	svc2_sem_init(&sp->sp_tx_sem, NULL, SVC2_C_tx_waits);
 	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);
 	svc2_sem_open(&sp->sp_sq_sem, ENTRIES);
-	sp->sp_sq_sem.se_own.un_kept = KEPT;
+	sp->sp_sq_sem.se_own.un_reserved = KEPT;
 	svc2_sem_open(&sp->sp_tx_sem, 1);
 	for (i = 0; i < ARRAY_SIZE(f->calls); i++) {
 		rpcrdma2_rw_init(&f->calls[i].sm_rw, DMA_FROM_DEVICE);

@@ -152,7 +152,7 @@ static void first_grant(struct kunit *test)
 		f->xp.xp_backward_target = grants[i][0];
 		KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
 		KUNIT_EXPECT_EQ(test, f->xp.xp_backward_credits, grants[i][0]);
-		KUNIT_EXPECT_EQ(test, f->ep.ep_calls_target, grants[i][1]);
+		KUNIT_EXPECT_EQ(test, f->ep.ep_backward_next, grants[i][1]);
 	}
 }
 
@@ -181,9 +181,9 @@ static void least_device(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, f->ep.ep_conn.co_regions.rg_max, least[i].regions);
 		un = &f->ep.ep_conn.co_sq.sq_units;
 		KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(un, XPRT2_SEND_BATCH - 1,
-							    un->un_kept));
+							    un->un_reserved));
 		KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(un, 2 * least[i].regions + 1,
-							    un->un_kept));
+							    un->un_reserved));
 		at->max_qp_wr--;
 		KUNIT_EXPECT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), -EOPNOTSUPP);
 		at->max_qp_wr++;

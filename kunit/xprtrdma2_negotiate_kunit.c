@@ -206,7 +206,7 @@ static const struct action_case action_cases[] = {
 	{ "S37 an unknown message: another dialect",
 	  PROBE(1), XPRT2_A_FOREIGN, XPRT2_ACT_AGAIN_ONE },
 	{ "C-104 a version 1 message: version 1",
-	  PROBE(1), XPRT2_A_ONE, XPRT2_ACT_ONE },
+	  PROBE(1), XPRT2_A_MSG_ONE, XPRT2_ACT_ONE },
 	{ "S29 silence: the client tries an RPC",
 	  PROBE(1), XPRT2_A_SILENCE, XPRT2_ACT_TRIAL },
 	{ "S34 silence again, after an interrupted trial: version 1",
@@ -241,7 +241,7 @@ static const struct action_case action_cases[] = {
 	{ "S37 an unknown message: version 1 on the next connection",
 	  TRIAL, XPRT2_A_FOREIGN, XPRT2_ACT_AGAIN_ONE },
 	{ "C-104 a version 1 message: version 1 on the next connection",
-	  TRIAL, XPRT2_A_ONE, XPRT2_ACT_AGAIN_ONE },
+	  TRIAL, XPRT2_A_MSG_ONE, XPRT2_ACT_AGAIN_ONE },
 	{ "C-076 an error in version 2 is an answer in version 2",
 	  TRIAL, XPRT2_A_ERR_OTHER, XPRT2_ACT_TWO },
 	{ "C-103 silence: version 1 on the next connection",
@@ -362,7 +362,7 @@ static void negotiation_ends(struct kunit *test)
 	static const enum xprt2_answer answers[] = {
 		XPRT2_A_CONNPROP, XPRT2_A_ERR_VERS, XPRT2_A_ERR_LACKS,
 		XPRT2_A_ERR_LACKS_RPC, XPRT2_A_ERR_BAD_XDR,
-		XPRT2_A_ERR_OTHER, XPRT2_A_REPLY_TWO, XPRT2_A_ONE,
+		XPRT2_A_ERR_OTHER, XPRT2_A_REPLY_TWO, XPRT2_A_MSG_ONE,
 		XPRT2_A_FOREIGN, XPRT2_A_SILENCE, XPRT2_A_LOST,
 	};
 	unsigned int probes, again, i;
@@ -497,7 +497,7 @@ static const struct meaning_case meaning_cases[] = {
 	  RPC(2, RDMA2_MSG, RDMA2_REPLY), RDMA2_ERR_WRITE_CHUNKS,
 	  .want = XPRT2_A_FOREIGN },
 	{ "C-104 a Reply in version 1", RPC(1, RDMA2_MSG, RDMA2_REPLY),
-	  .want = XPRT2_A_ONE },
+	  .want = XPRT2_A_MSG_ONE },
 	{ "S29 CONNPROP", RPC(2, RDMA2_CONNPROP, RDMA2_CALL),
 	  .connprop = true, .want = XPRT2_A_CONNPROP },
 	{ "S31 a short message is not an answer",
@@ -608,7 +608,7 @@ static void disposition_after_action(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_ERR_VERS,
 						      -EPROTONOSUPPORT),
 			XPRT2_D_FAIL);
-	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_ONE,
+	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_MSG_ONE,
 						      -EPROTONOSUPPORT),
 			XPRT2_D_DONE);
 	/* The connection closes, and the next one sends the RPC again. */
@@ -627,7 +627,8 @@ static void probe_failed(struct kunit *test)
 						    XPRT2_A_CONNPROP));
 	KUNIT_EXPECT_TRUE(test, xprt2_probe_failed(XPRT2_PROBE,
 						   XPRT2_A_ERR_VERS));
-	KUNIT_EXPECT_TRUE(test, xprt2_probe_failed(XPRT2_PROBE, XPRT2_A_ONE));
+	KUNIT_EXPECT_TRUE(test, xprt2_probe_failed(XPRT2_PROBE,
+						   XPRT2_A_MSG_ONE));
 	KUNIT_EXPECT_FALSE(test, xprt2_probe_failed(XPRT2_SETTLED,
 						    XPRT2_A_ERR_LACKS));
 	KUNIT_EXPECT_FALSE(test, xprt2_probe_failed(XPRT2_TRIAL,

@@ -47,7 +47,9 @@ KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
 /* The entries of a queue without completions */
 static void open_queue(struct rpcrdma2_units *un, const struct size_case *c)
 {
-	*un = (struct rpcrdma2_units){ .un_kept = xprt2_backward_reqs(c->backward_grant) };
+	*un = (struct rpcrdma2_units){
+		.un_reserved = xprt2_backward_reqs(c->backward_grant),
+	};
 	atomic_set(&un->un_free, xprt2_sq_depth(c->reqs, c->segs, c->backward_grant));
 }
 
@@ -57,13 +59,13 @@ static void fill(struct kunit *test, struct rpcrdma2_units *un,
 {
 	unsigned int i;
 
-	while (rpcrdma2_units_take(un, entries, un->un_kept))
+	while (rpcrdma2_units_take(un, entries, un->un_reserved))
 		;
-	KUNIT_EXPECT_GE(test, atomic_read(&un->un_free), un->un_kept);
-	for (i = 0; i < un->un_kept; i++)
+	KUNIT_EXPECT_GE(test, atomic_read(&un->un_free), un->un_reserved);
+	for (i = 0; i < un->un_reserved; i++)
 		KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(un, 1, 0));
 	KUNIT_EXPECT_GE(test, atomic_read(&un->un_free), 0);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(un, 1, un->un_kept));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(un, 1, un->un_reserved));
 }
 
 /* S46: other messages find an entry behind any number of Calls. */
@@ -91,9 +93,9 @@ static void reserve_before_calls(struct kunit *test)
 		for (i = 0; i < early; i++)
 			KUNIT_EXPECT_TRUE(test,
 					  rpcrdma2_units_take(&un, 1, 0));
-		while (rpcrdma2_units_take(&un, 1, un.un_kept))
+		while (rpcrdma2_units_take(&un, 1, un.un_reserved))
 			;
-		for (; i < un.un_kept; i++)
+		for (; i < un.un_reserved; i++)
 			KUNIT_EXPECT_TRUE(test,
 					  rpcrdma2_units_take(&un, 1, 0));
 		KUNIT_EXPECT_GE(test, atomic_read(&un.un_free), 0);
@@ -111,21 +113,21 @@ static void largest_call(struct kunit *test)
 
 	open_queue(&un, c);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, XPRT2_SEND_BATCH - 1,
-						    un.un_kept));
+						    un.un_reserved));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un,
 						    2 * (c->segs + 3) + 1,
-						    un.un_kept));
+						    un.un_reserved));
 }
 
 /* A return reports a failed attempt to take entries once, and nothing else. */
 static void give_reports_shortage(struct kunit *test)
 {
-	struct rpcrdma2_units un = { .un_kept = 1 };
+	struct rpcrdma2_units un = { .un_reserved = 1 };
 
 	atomic_set(&un.un_free, 3);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 2, un.un_kept));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 2, un.un_reserved));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_give(&un, 2));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 3, un.un_kept));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 3, un.un_reserved));
 	KUNIT_EXPECT_EQ(test, atomic_read(&un.un_free), 3);
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_give(&un, 0));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_give(&un, 1));
@@ -201,8 +203,8 @@ static void call_behind_waiting_rpcs(struct kunit *test)
 
 	open_queue(&un, c);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, c->reqs - 1 + XPRT2_SEND_BATCH - 1,
-						    un.un_kept));
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 3, un.un_kept));
+						    un.un_reserved));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 3, un.un_reserved));
 }
 
 /* The sizes for 128 slots with three regions each, added up by hand */
@@ -220,9 +222,9 @@ static void computed_sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reqs(1), 65);
 	KUNIT_EXPECT_EQ(test, xprt2_backward_reqs(32), 129);
 	/* Half of the requests, except the one for errors, are for Replies. */
-	KUNIT_EXPECT_EQ(test, xprt2_backward_answers(16), 32);
-	KUNIT_EXPECT_EQ(test, xprt2_backward_answers(1), 32);
-	KUNIT_EXPECT_EQ(test, xprt2_backward_answers(32), 64);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_replies(16), 32);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_replies(1), 32);
+	KUNIT_EXPECT_EQ(test, xprt2_backward_replies(32), 64);
 }
 
 /* B-04: a small device lowers the grant, but not below the default. */
@@ -242,11 +244,11 @@ static void backward_grant(struct kunit *test)
 /* The last free entry can be taken. */
 static void last_entry(struct kunit *test)
 {
-	struct rpcrdma2_units un = { .un_kept = 32 };
+	struct rpcrdma2_units un = { .un_reserved = 32 };
 
 	atomic_set(&un.un_free, 33);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 1, un.un_kept));
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 1, un.un_kept));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 1, un.un_reserved));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 1, un.un_reserved));
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(&un, 32, 0));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_units_take(&un, 1, 0));
 }

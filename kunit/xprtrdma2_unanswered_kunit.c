@@ -80,8 +80,8 @@ static int unanswered_init(struct kunit *test)
 	f->ep.ep_conn.co_id = &f->id;
 	f->ep.ep_xp = &f->xp;
 	f->ep.ep_serial = 1;
-	f->ep.ep_calls = 1;
-	f->ep.ep_calls_target = 1;
+	f->ep.ep_backward_grant = 1;
+	f->ep.ep_backward_next = 1;
 	reserved = 0;
 	no_requests = false;
 	atomic_set(&f->ep.ep_state, XPRT2_EP_READY);
@@ -94,7 +94,7 @@ static int unanswered_init(struct kunit *test)
 	f->xp.xp_serial = 1;
 	f->req.rq2_slot.rq_xprt = &f->xp.xp_xprt;
 	f->req.rq2_ep = &f->ep;
-	KUNIT_ASSERT_TRUE(test, xprt2_count_call(&f->ep, &f->req));
+	KUNIT_ASSERT_TRUE(test, xprt2_backward_count(&f->ep, &f->req));
 	return 0;
 }
 
@@ -145,7 +145,7 @@ static void retracted(struct kunit *test)
 	atomic_set(&f->xp.xp_xprt.bc_slot_count, 1);
 	xprt2_bc_drop_call(&f->req.rq2_slot);
 	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_NONE);
-	KUNIT_EXPECT_EQ(test, f->xp.xp_calls, 0);
+	KUNIT_EXPECT_EQ(test, f->xp.xp_backward_out, 0);
 	KUNIT_EXPECT_EQ(test, count_unanswered() - before, 1);
 }
 
@@ -175,8 +175,8 @@ static void s46_not_posted(struct kunit *test)
 	f->ep.ep_call_threshold = RPCRDMA2_INLINE_DEFAULT;
 	posted = -ENOBUFS;
 	KUNIT_EXPECT_EQ(test, xprt2_send_backward(&f->req.rq2_slot), -ENOBUFS);
-	KUNIT_EXPECT_EQ(test, f->xp.xp_calls, 1);
-	KUNIT_EXPECT_EQ(test, f->ep.ep_calls_target, 1);
+	KUNIT_EXPECT_EQ(test, f->xp.xp_backward_out, 1);
+	KUNIT_EXPECT_EQ(test, f->ep.ep_backward_next, 1);
 	KUNIT_EXPECT_EQ(test, reserved, 0);
 	posted = 0;
 	xprt2_bc_free_rqst(&f->req.rq2_slot);
@@ -192,7 +192,7 @@ static void replied(struct kunit *test)
 	f->ep.ep_vers = RPCRDMA2_VERS_TWO;
 	f->ep.ep_call_threshold = RPCRDMA2_INLINE_DEFAULT;
 	KUNIT_EXPECT_EQ(test, xprt2_send_backward(&f->req.rq2_slot), 0);
-	KUNIT_EXPECT_EQ(test, f->xp.xp_calls, 0);
+	KUNIT_EXPECT_EQ(test, f->xp.xp_backward_out, 0);
 	xprt2_bc_free_rqst(&f->req.rq2_slot);
 	KUNIT_EXPECT_EQ(test, f->why, RPCRDMA2_LOSS_NONE);
 	KUNIT_EXPECT_EQ(test, count_unanswered() - before, 0);
@@ -226,9 +226,9 @@ static void requests_kept_for_callbacks(struct kunit *test)
 static void grant_four(struct unanswered *f, u32 most)
 {
 	f->xp.xp_backward_credits = most;
-	f->xp.xp_calls = 0;
-	f->ep.ep_calls = 4;
-	f->ep.ep_calls_target = 4;
+	f->xp.xp_backward_out = 0;
+	f->ep.ep_backward_grant = 4;
+	f->ep.ep_backward_next = 4;
 	no_requests = false;
 }
 
@@ -237,8 +237,8 @@ static bool is_accepted(struct unanswered *f)
 {
 	bool accepted = !xprt2_bc_accept_call(&f->ep, &f->rep, &f->msg, false);
 
-	f->ep.ep_calls = f->ep.ep_calls_target;
-	f->req.rq2_reply = NULL;
+	f->ep.ep_backward_grant = f->ep.ep_backward_next;
+	f->req.rq2_rep = NULL;
 	return accepted;
 }
 
@@ -255,16 +255,16 @@ static void b09_grant_doubles(struct kunit *test)
 	grant_four(f, 20);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		reserved = 0;
-		while (f->xp.xp_calls < steps[i][0])
+		while (f->xp.xp_backward_out < steps[i][0])
 			KUNIT_ASSERT_TRUE(test, is_accepted(f));
-		KUNIT_EXPECT_EQ(test, f->ep.ep_calls, steps[i][1]);
+		KUNIT_EXPECT_EQ(test, f->ep.ep_backward_grant, steps[i][1]);
 		KUNIT_EXPECT_EQ(test, reserved, steps[i][2]);
 	}
 	KUNIT_EXPECT_FALSE(test, is_accepted(f));
 	/* It stays when the Calls have ended. */
-	f->xp.xp_calls = 0;
+	f->xp.xp_backward_out = 0;
 	KUNIT_EXPECT_TRUE(test, is_accepted(f));
-	KUNIT_EXPECT_EQ(test, f->ep.ep_calls, 20);
+	KUNIT_EXPECT_EQ(test, f->ep.ep_backward_grant, 20);
 }
 
 /* Without memory the grant stays, and grows when all are outstanding again. */
@@ -274,15 +274,15 @@ static void grant_without_memory(struct kunit *test)
 
 	grant_four(f, 16);
 	no_requests = true;
-	while (f->xp.xp_calls < 4)
+	while (f->xp.xp_backward_out < 4)
 		KUNIT_ASSERT_TRUE(test, is_accepted(f));
-	KUNIT_EXPECT_EQ(test, f->ep.ep_calls, 4);
+	KUNIT_EXPECT_EQ(test, f->ep.ep_backward_grant, 4);
 	KUNIT_EXPECT_FALSE(test, is_accepted(f));
 	no_requests = false;
 	xprt2_uncount_call(&f->req);
-	KUNIT_EXPECT_EQ(test, f->ep.ep_calls, 4);
+	KUNIT_EXPECT_EQ(test, f->ep.ep_backward_grant, 4);
 	KUNIT_EXPECT_TRUE(test, is_accepted(f));
-	KUNIT_EXPECT_EQ(test, f->ep.ep_calls, 8);
+	KUNIT_EXPECT_EQ(test, f->ep.ep_backward_grant, 8);
 }
 
 static struct kunit_case unanswered_cases[] = {

@@ -235,7 +235,7 @@ static bool rpcrdma2_recv_map_for(const struct rpcrdma2_conn *co,
 
 /*
  * Add @pages to those in use, or subtract them if negative. A Receive that grows
- * leaves bu_kept free. Return: false if too few are left.
+ * leaves bu_reserved free. Return: false if too few are left.
  */
 static bool rpcrdma2_rpool_spend(struct rpcrdma2_rpool *rp, long pages,
 				 bool grows)
@@ -247,8 +247,8 @@ static bool rpcrdma2_rpool_spend(struct rpcrdma2_rpool *rp, long pages,
 		return true;
 	now = atomic_long_read(&all->bu_pages);
 	do {
-		if (pages > 0 && now + pages > READ_ONCE(all->bu_most) -
-		    (grows ? READ_ONCE(all->bu_kept) : 0))
+		if (pages > 0 && now + pages > READ_ONCE(all->bu_limit) -
+		    (grows ? READ_ONCE(all->bu_reserved) : 0))
 			return false;
 	} while (!atomic_long_try_cmpxchg(&all->bu_pages, &now, now + pages));
 	return true;
@@ -944,7 +944,7 @@ bool rpcrdma2_sq_take(struct rpcrdma2_conn *co, unsigned int count,
 {
 	struct rpcrdma2_units *un = &co->co_sq.sq_units;
 
-	return rpcrdma2_units_take(un, count, reserved ? 0 : un->un_kept);
+	return rpcrdma2_units_take(un, count, reserved ? 0 : un->un_reserved);
 }
 EXPORT_SYMBOL_GPL(rpcrdma2_sq_take);
 
@@ -1156,7 +1156,7 @@ void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
 
 	atomic_set(&sq->sq_units.un_free, entries);
 	sq->sq_entries = entries;
-	sq->sq_units.un_kept = kept;
+	sq->sq_units.un_reserved = kept;
 	sq->sq_batch = batch;
 	sq->sq_timeout = timeout;
 	sq->sq_moved = jiffies;

@@ -292,16 +292,16 @@ void rpcrdma2_rw_stop(void)
 	kmem_cache_destroy(part_cache);
 }
 
-int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
-			const struct rpcrdma2_pull *pl, struct rpcrdma2_rw *rw)
+int rpcrdma2_arg_reads(const struct rpcrdma2_conn *co,
+		       const struct rpcrdma2_arg *ar, struct rpcrdma2_rw *rw)
 {
-	const struct rpcrdma2_hdr *h = pl->pl_hdr;
+	const struct rpcrdma2_hdr *h = ar->ar_hdr;
 	const struct rpcrdma2_chunk *ck;
 	struct rpcrdma2_stretch st;
 	struct rpcrdma2_layout lo;
 	int ret = 0;
 
-	rpcrdma2_layout_begin(&lo, h, pl->pl_inline);
+	rpcrdma2_layout_begin(&lo, h, ar->ar_inline);
 	while (!ret && rpcrdma2_layout_next(&lo, &st)) {
 		ck = st.st_chunk;
 		if (!ck && h->h_proc == RDMA2_NOMSG)
@@ -309,55 +309,55 @@ int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
 		if (ck)
 			ret = rpcrdma2_rw_read(co, rw, &h->h_segs[ck->ck_first],
 					       st.st_src, st.st_len,
-					       pl->pl_pages,
-					       st.st_sink - pl->pl_apart);
+					       ar->ar_pages,
+					       st.st_sink - ar->ar_apart);
 	}
 	return ret;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_pull_reads);
+EXPORT_SYMBOL_GPL(rpcrdma2_arg_reads);
 
 /* Copy a stretch from the Receive to the pages */
-static void rpcrdma2_pull_copy_stretch(const struct rpcrdma2_pull *pl,
-				       const struct rpcrdma2_stretch *st)
+static void rpcrdma2_arg_copy_stretch(const struct rpcrdma2_arg *ar,
+				      const struct rpcrdma2_stretch *st)
 {
-	u32 from = pl->pl_hdr->h_len + st->st_src;
+	u32 from = ar->ar_hdr->h_len + st->st_src;
 	u32 sink = st->st_sink, left = st->st_len, n;
 	const void *src;
 	void *dst;
 
 	for (; left; left -= n, from += n, sink += n) {
-		src = rpcrdma2_recv_at(pl->pl_recv, from);
-		dst = rpcrdma2_pull_at(pl, sink);
+		src = rpcrdma2_recv_at(ar->ar_recv, from);
+		dst = rpcrdma2_arg_at(ar, sink);
 		n = min3(left, (u32)(PAGE_SIZE - offset_in_page(src)),
 			 (u32)(PAGE_SIZE - offset_in_page(dst)));
 		memcpy(dst, src, n);
 	}
 }
 
-void rpcrdma2_pull_finish(const struct rpcrdma2_pull *pl)
+void rpcrdma2_arg_finish(const struct rpcrdma2_arg *ar)
 {
 	struct rpcrdma2_layout lo;
 	struct rpcrdma2_stretch st;
 	u32 end;
 
-	rpcrdma2_layout_begin(&lo, pl->pl_hdr, pl->pl_inline);
+	rpcrdma2_layout_begin(&lo, ar->ar_hdr, ar->ar_inline);
 	while (rpcrdma2_layout_next(&lo, &st)) {
 		end = st.st_sink + st.st_len;
 		/* a chunk lacks its padding (E-07), which crosses no page */
 		if (st.st_chunk && xdr_pad_size(end))
-			memset(rpcrdma2_pull_at(pl, end), 0, xdr_pad_size(end));
-		else if (!st.st_chunk && pl->pl_hdr->h_proc == RDMA2_MSG &&
-			 st.st_sink >= pl->pl_apart)
-			rpcrdma2_pull_copy_stretch(pl, &st);
+			memset(rpcrdma2_arg_at(ar, end), 0, xdr_pad_size(end));
+		else if (!st.st_chunk && ar->ar_hdr->h_proc == RDMA2_MSG &&
+			 st.st_sink >= ar->ar_apart)
+			rpcrdma2_arg_copy_stretch(ar, &st);
 	}
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_pull_finish);
+EXPORT_SYMBOL_GPL(rpcrdma2_arg_finish);
 
 /* The RPC header is shorter than a page. */
-bool rpcrdma2_pull_is_call(const struct rpcrdma2_pull *pl, u32 length)
+bool rpcrdma2_arg_is_call(const struct rpcrdma2_arg *ar, u32 length)
 {
-	const struct rpcrdma2_hdr *h = pl->pl_hdr;
-	const __be32 *p = rpcrdma2_pull_at(pl, 0);
+	const struct rpcrdma2_hdr *h = ar->ar_hdr;
+	const __be32 *p = rpcrdma2_arg_at(ar, 0);
 	u32 hdr;
 
 	if (be32_to_cpu(p[0]) != h->h_xid || be32_to_cpu(p[1]) != RDMA2_CALL)
@@ -367,7 +367,7 @@ bool rpcrdma2_pull_is_call(const struct rpcrdma2_pull *pl, u32 length)
 	hdr = rpcrdma2_call_hdr_len(p, min_t(u32, length, PAGE_SIZE));
 	return hdr && h->h_reads[1].ck_position >= hdr;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_pull_is_call);
+EXPORT_SYMBOL_GPL(rpcrdma2_arg_is_call);
 
 static bool rpcrdma2_respond_word_is(const struct xdr_buf *res, u32 off,
 				     u32 value)

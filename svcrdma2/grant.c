@@ -33,8 +33,8 @@ void svc2_budget_set(void)
 	unsigned long kib = rpcrdma2_param(&svc2_receive_memory);
 	long most = max(kib >> (PAGE_SHIFT - 10), SVC2_MEMORY_MIN);
 
-	WRITE_ONCE(svc2_budget.bu_most, most);
-	WRITE_ONCE(svc2_budget.bu_kept, most - svc2_grant_soft_limit(most));
+	WRITE_ONCE(svc2_budget.bu_limit, most);
+	WRITE_ONCE(svc2_budget.bu_reserved, most - svc2_grant_soft_limit(most));
 }
 
 static long svc2_grant_own_pages(const struct svc2_xprt *sp)
@@ -48,12 +48,12 @@ static long svc2_grant_own_pages(const struct svc2_xprt *sp)
 static bool svc2_grant_has_memory(long pages)
 {
 	return atomic_long_read(&svc2_budget.bu_pages) + pages <=
-	       svc2_grant_soft_limit(READ_ONCE(svc2_budget.bu_most));
+	       svc2_grant_soft_limit(READ_ONCE(svc2_budget.bu_limit));
 }
 
 static long svc2_grant_fair_share(void)
 {
-	return svc2_grant_soft_limit(READ_ONCE(svc2_budget.bu_most)) /
+	return svc2_grant_soft_limit(READ_ONCE(svc2_budget.bu_limit)) /
 	       max_t(long, READ_ONCE(svc2_addresses_conns), 1);
 }
 
@@ -65,7 +65,7 @@ static long svc2_grant_fair_share(void)
  */
 static bool svc2_grant_is_short(const struct svc2_xprt *sp)
 {
-	long most = READ_ONCE(svc2_budget.bu_most),
+	long most = READ_ONCE(svc2_budget.bu_limit),
 	     used = atomic_long_read(&svc2_budget.bu_pages);
 	unsigned long since = READ_ONCE(svc2_grant_denied_at);
 	bool denied = since && time_in_range(jiffies, since, since + HZ);
@@ -154,7 +154,7 @@ bool svc2_grant_is_used_up(void)
 	long page = PAGE_ALIGN(RPCRDMA2_INLINE_DEFAULT) >> PAGE_SHIFT;
 
 	return atomic_long_read(&svc2_budget.bu_pages) + least * page >
-	       READ_ONCE(svc2_budget.bu_most);
+	       READ_ONCE(svc2_budget.bu_limit);
 }
 
 /* Receives first, then the grant (R6) */

@@ -1045,7 +1045,7 @@ static int svc2_sem_take_slow(struct svc2_xprt *sp, struct svc2_sem *sem,
 int svc2_sem_take(struct svc2_xprt *sp, struct svc2_sem *sem,
 		  unsigned int units, unsigned int spare)
 {
-	spare += sem->se_units->un_kept;
+	spare += sem->se_units->un_reserved;
 	might_sleep();
 	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return -ENOTCONN;
@@ -1109,7 +1109,7 @@ int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
 {
 	struct svc2_waiter *wt = &call->sm_wait;
 
-	spare += sem->se_units->un_kept;
+	spare += sem->se_units->un_reserved;
 	if (rpcrdma2_conn_is_lost(&sp->sp_conn))
 		return -ENOTCONN;
 	if (likely(list_empty(&sem->se_waiters) &&

@@ -162,7 +162,7 @@ void svc2_recv_put(struct svc2_xprt *sp, struct rpcrdma2_recv *rv)
 #define SVC2_KEPT_BATCH	64
 
 /* The pool of a processor */
-struct svc2_kept {
+struct svc2_page_cache {
 	/*
 	 * A thread may move to another processor, and reclaim visits all: with
 	 * the lock held nothing may allocate memory.
@@ -172,7 +172,7 @@ struct svc2_kept {
 	unsigned int		kp_num;
 };
 
-static DEFINE_PER_CPU(struct svc2_kept, svc2_kept);
+static DEFINE_PER_CPU(struct svc2_page_cache, svc2_page_cache);
 static struct shrinker *svc2_shrinker;
 
 /* Shrinker: returns the number of kept pages. Reclaim */
@@ -183,7 +183,7 @@ static unsigned long svc2_sinks_count(struct shrinker *shrinker,
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		pages += READ_ONCE(per_cpu_ptr(&svc2_kept, cpu)->kp_num);
+		pages += READ_ONCE(per_cpu_ptr(&svc2_page_cache, cpu)->kp_num);
 	return pages;
 }
 
@@ -193,12 +193,12 @@ static unsigned long svc2_sinks_scan(struct shrinker *shrinker,
 {
 	struct page *page, *next;
 	unsigned long freed = 0;
-	struct svc2_kept *kept;
+	struct svc2_page_cache *kept;
 	LIST_HEAD(old);
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		kept = per_cpu_ptr(&svc2_kept, cpu);
+		kept = per_cpu_ptr(&svc2_page_cache, cpu);
 		guard(spinlock)(&kept->kp_lock);
 		for (; kept->kp_num && freed < sc->nr_to_scan; freed++) {
 			list_move(kept->kp_pages.prev, &old);
@@ -217,11 +217,11 @@ static unsigned long svc2_sinks_scan(struct shrinker *shrinker,
  */
 int svc2_sinks_init(void)
 {
-	struct svc2_kept *kept;
+	struct svc2_page_cache *kept;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		kept = per_cpu_ptr(&svc2_kept, cpu);
+		kept = per_cpu_ptr(&svc2_page_cache, cpu);
 		spin_lock_init(&kept->kp_lock);
 		INIT_LIST_HEAD(&kept->kp_pages);
 	}
@@ -266,7 +266,7 @@ static bool svc2_sinks_is_kept(unsigned int sinks)
 /* Moves at most @n kept pages to @pages, mostly in the order of a Call before. */
 static unsigned int svc2_sinks_reuse(struct page **pages, unsigned int n)
 {
-	struct svc2_kept *kept = raw_cpu_ptr(&svc2_kept);
+	struct svc2_page_cache *kept = raw_cpu_ptr(&svc2_page_cache);
 	unsigned int i = 0, end;
 
 	while (i < n) {
@@ -294,7 +294,7 @@ static bool svc2_sink_is_fit(struct page *page)
 /* Keeps pages, and returns the index behind them: the others are moved there. */
 static unsigned int svc2_sinks_keep(struct page **pages, unsigned int n)
 {
-	struct svc2_kept *kept = raw_cpu_ptr(&svc2_kept);
+	struct svc2_page_cache *kept = raw_cpu_ptr(&svc2_page_cache);
 	unsigned int most = svc2_sinks_most(), others = n;
 	struct page *page;
 

@@ -213,7 +213,7 @@ static int svc2_receives_show(struct seq_file *seq, void *unused)
 {
 	seq_printf(seq, "bytes %lu\nmost %lu\n",
 		   atomic_long_read(&svc2_budget.bu_pages) << PAGE_SHIFT,
-		   READ_ONCE(svc2_budget.bu_most) << PAGE_SHIFT);
+		   READ_ONCE(svc2_budget.bu_limit) << PAGE_SHIFT);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(svc2_receives);

@@ -95,7 +95,7 @@ svc2_arg_build_inline(struct svc2_xprt *sp, struct svc2_msg *call,
 static enum rpcrdma2_errcode svc2_arg_judge_gss(const struct svc2_msg *call,
 						u32 head)
 {
-	const struct rpcrdma2_pull pl = svc2_arg_pull(call);
+	const struct rpcrdma2_arg ar = svc2_msg_to_arg(call);
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	const struct rpcrdma2_chunk *ck = h->h_reads;
 	__be32 before = 0;
@@ -103,7 +103,7 @@ static enum rpcrdma2_errcode svc2_arg_judge_gss(const struct svc2_msg *call,
 	if (h->h_proc == RDMA2_NOMSG)
 		ck++;
 	if (ck < h->h_reads + h->h_nreads)
-		before = *(__be32 *)rpcrdma2_pull_at(&pl, ck->ck_position -
+		before = *(__be32 *)rpcrdma2_arg_at(&ar, ck->ck_position -
 						     XDR_UNIT);
 	return svc2_layout_judge_gss(h, call->sm_inline, head, before);
 }
@@ -129,7 +129,7 @@ static enum rpcrdma2_errcode
 svc2_arg_build_chunked(struct svc2_xprt *sp, struct svc2_msg *call,
 		       struct xdr_buf *arg)
 {
-	const struct rpcrdma2_pull pl = svc2_arg_pull(call);
+	const struct rpcrdma2_arg ar = svc2_msg_to_arg(call);
 	struct kvec *head = &arg->head[0];
 
 	*arg = (struct xdr_buf){
@@ -141,7 +141,7 @@ svc2_arg_build_chunked(struct svc2_xprt *sp, struct svc2_msg *call,
 		head->iov_len = call->sm_apart;
 		return RDMA2_OK;
 	}
-	head->iov_base = rpcrdma2_pull_at(&pl, 0);
+	head->iov_base = rpcrdma2_arg_at(&ar, 0);
 	head->iov_len = min_t(u32, call->sm_length, PAGE_SIZE);
 	arg->pages++;
 	arg->page_len -= head->iov_len;
@@ -246,15 +246,15 @@ static int svc2_read_prepare(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	struct rpcrdma2_conn *co = &sp->sp_conn;
-	struct rpcrdma2_pull pl;
+	struct rpcrdma2_arg ar;
 	int ret = 0;
 
 	if (rpcrdma2_rw_is_empty(&call->sm_rw)) {
 		if (!call->sm_pages)
 			ret = svc2_sinks_take(rqstp, call);
-		pl = svc2_arg_pull(call);
+		ar = svc2_msg_to_arg(call);
 		if (!ret)
-			ret = rpcrdma2_pull_reads(co, &pl, &call->sm_rw);
+			ret = rpcrdma2_arg_reads(co, &ar, &call->sm_rw);
 		if (ret)
 			rpcrdma2_rw_free(co, &call->sm_rw);
 	}
@@ -355,7 +355,7 @@ static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 static int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
-	struct rpcrdma2_pull pl;
+	struct rpcrdma2_arg ar;
 
 	if (!svc2_msg_is_read(call))
 		return svc2_read_release(sp, call,
@@ -364,10 +364,10 @@ static int svc2_read_resume(struct svc_rqst *rqstp, struct svc2_msg *call)
 		return 0;
 	trace_svc2_read_resume(call, sp->sp_conn.co_send_cq);
 	/* all of it is in place, except for the part in its Receive */
-	pl = svc2_arg_pull(call);
-	rpcrdma2_pull_finish(&pl);
+	ar = svc2_msg_to_arg(call);
+	rpcrdma2_arg_finish(&ar);
 	if (call->sm_msg.mg_hdr.h_proc == RDMA2_NOMSG &&
-	    !rpcrdma2_pull_is_call(&pl, call->sm_length))
+	    !rpcrdma2_arg_is_call(&ar, call->sm_length))
 		return svc2_refuse(sp, call, RDMA2_ERR_BAD_XDR, 0, 0);
 	return svc2_arg_hand_on(rqstp, call,
 				svc2_arg_build_chunked(sp, call,

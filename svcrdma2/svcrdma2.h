@@ -720,14 +720,14 @@ static inline void svc2_sq_release(struct svc2_xprt *sp, unsigned int *held)
 }
 
 /* Input for the core, which assembles a Call with Read chunks */
-static inline struct rpcrdma2_pull svc2_arg_pull(const struct svc2_msg *call)
+static inline struct rpcrdma2_arg svc2_msg_to_arg(const struct svc2_msg *call)
 {
-	return (struct rpcrdma2_pull){
-		.pl_hdr		= &call->sm_msg.mg_hdr,
-		.pl_recv	= call->sm_recv,
-		.pl_inline	= call->sm_inline,
-		.pl_apart	= call->sm_apart,
-		.pl_pages	= call->sm_pages,
+	return (struct rpcrdma2_arg){
+		.ar_hdr		= &call->sm_msg.mg_hdr,
+		.ar_recv	= call->sm_recv,
+		.ar_inline	= call->sm_inline,
+		.ar_apart	= call->sm_apart,
+		.ar_pages	= call->sm_pages,
 	};
 }
 

@@ -49,7 +49,7 @@ static int xprt2_post_reply(struct xprt2_ep *ep, struct xprt2_req *req,
 	size_t hdrlen = rpcrdma2_hdr_size(h);
 	int ret;
 
-	h->h_credit = READ_ONCE(ep->ep_calls);
+	h->h_credit = READ_ONCE(ep->ep_backward_grant);
 	ret = xprt2_encode_header(req, h, hdrlen);
 	if (!ret)
 		ret = xprt2_post_backward(ep, req, hdrlen,
@@ -179,7 +179,7 @@ static void xprt2_backward_put(struct xprt2_req *req)
 	if (ch)
 		kfree(ch->ch_pages);
 	kfree(ch);
-	xprt2_drop_reply(req);
+	xprt2_put_rep(req);
 	xprt2_req_put(req);
 }
 
@@ -229,14 +229,14 @@ static void xprt2_chunked_drop(struct xprt2_chunked *ch)
 	xprt2_backward_put(ch->ch_req);
 }
 
-static struct rpcrdma2_pull
-xprt2_chunked_to_pull(const struct xprt2_chunked *ch)
+static struct rpcrdma2_arg
+xprt2_chunked_to_arg(const struct xprt2_chunked *ch)
 {
-	return (struct rpcrdma2_pull){
-		.pl_hdr		= &ch->ch_hdr,
-		.pl_recv	= &ch->ch_req->rq2_reply->rep_recv,
-		.pl_inline	= ch->ch_inline,
-		.pl_pages	= ch->ch_pages,
+	return (struct rpcrdma2_arg){
+		.ar_hdr		= &ch->ch_hdr,
+		.ar_recv	= &ch->ch_req->rq2_rep->rep_recv,
+		.ar_inline	= ch->ch_inline,
+		.ar_pages	= ch->ch_pages,
 	};
 }
 
@@ -279,12 +279,12 @@ static int xprt2_chunked_get_pages(struct xprt2_chunked *ch)
 static void xprt2_chunked_deliver(struct xprt2_chunked *ch)
 {
 	struct rpc_rqst *rqst = &ch->ch_req->rq2_slot;
-	const struct rpcrdma2_pull pl = xprt2_chunked_to_pull(ch);
+	const struct rpcrdma2_arg ar = xprt2_chunked_to_arg(ch);
 	struct xdr_buf *buf = &rqst->rq_rcv_buf;
 
-	rpcrdma2_pull_finish(&pl);
+	rpcrdma2_arg_finish(&ar);
 	if (ch->ch_hdr.h_proc == RDMA2_NOMSG &&
-	    !rpcrdma2_pull_is_call(&pl, ch->ch_length)) {
+	    !rpcrdma2_arg_is_call(&ar, ch->ch_length)) {
 		xprt2_chunked_refuse(ch, RDMA2_ERR_BAD_XDR);
 		return;
 	}
@@ -298,7 +298,7 @@ static void xprt2_chunked_deliver(struct xprt2_chunked *ch)
 	xprt2_count_add(backward_read_bytes, ch->ch_length - ch->ch_inline);
 	trace_xprt2_backward_call(ch->ch_ep, ch->ch_hdr.h_xid, ch->ch_length);
 
-	xprt2_drop_reply(ch->ch_req);
+	xprt2_put_rep(ch->ch_req);
 	if (!xprt2_give_call(ch->ch_req))
 		xprt2_chunked_refuse(ch, RDMA2_ERR_SYSTEM);
 }
@@ -379,7 +379,7 @@ static int xprt2_chunked_post_chain(struct xprt2_chunked *ch)
 static int xprt2_chunked_plan(struct xprt2_chunked *ch)
 {
 	struct rpcrdma2_conn *co = &ch->ch_ep->ep_conn;
-	struct rpcrdma2_pull pl;
+	struct rpcrdma2_arg ar;
 	int ret;
 
 	ret = ch->ch_replies ? xprt2_req_map(ch->ch_ep, ch->ch_req) :
@@ -391,8 +391,8 @@ static int xprt2_chunked_plan(struct xprt2_chunked *ch)
 					      &ch->ch_req->rq2_slot.rq_snd_buf,
 					      &ch->ch_hdr, &ch->ch_plan);
 	} else {
-		pl = xprt2_chunked_to_pull(ch);
-		ret = rpcrdma2_pull_reads(co, &pl, &ch->ch_rw);
+		ar = xprt2_chunked_to_arg(ch);
+		ret = rpcrdma2_arg_reads(co, &ar, &ch->ch_rw);
 	}
 	if (ret)
 		rpcrdma2_rw_free(co, &ch->ch_rw);
@@ -561,8 +561,8 @@ static bool xprt2_chunked_reply(struct xprt2_ep *ep, struct xprt2_req *req,
  * request comes back with the Reply as a task of the RPC layer.
  *
  * Credits of the two directions are independent (B-04). A Call takes one of
- * ep_calls until its Reply is about to be posted, or its connection is lost. A
- * Reply needs no credit: see xprt2_prepare_request().
+ * ep_backward_grant until its Reply is about to be posted, or its connection is
+ * lost. A Reply needs no credit: see xprt2_prepare_request().
  */
 
 /**
@@ -671,29 +671,31 @@ unsigned int xprt2_bc_num_slots(struct rpc_xprt *xprt)
 static void xprt2_bc_raise(struct xprt2_ep *ep, u32 out)
 {
 	u32 most = READ_ONCE(ep->ep_xp->xp_backward_credits);
-	u32 calls = ep->ep_calls_target;
+	u32 calls = ep->ep_backward_next;
 
 	if (likely(out < calls || calls >= most))
 		return;
 	calls = min(2 * calls, most);
 	if (!xprt2_reqs_reserve(ep->ep_xp, &ep->ep_xp->xp_backward,
 				calls - out + 1, GFP_NOWAIT | __GFP_NOWARN))
-		ep->ep_calls_target = calls;
+		ep->ep_backward_next = calls;
 }
 
 /*
- * S56: ep_calls is at least the highest grant sent on this connection (B-06).
- * Return: Calls that are outstanding now, or 0 when this one has no credit.
+ * S56: ep_backward_grant is at least the highest grant sent on this connection
+ * (B-06). Return: Calls that are outstanding now, or 0 when this one has no
+ * credit.
  */
-static u32 xprt2_count_call(struct xprt2_ep *ep, struct xprt2_req *req)
+static u32 xprt2_backward_count(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
 
 	guard(spinlock)(&xp->xp_req_lock);
-	if (!xprt2_is_granted(xp->xp_calls, READ_ONCE(ep->ep_calls)))
+	if (!xprt2_is_granted(xp->xp_backward_out,
+			      READ_ONCE(ep->ep_backward_grant)))
 		return 0;
-	req->rq2_call_of = ep->ep_serial;
-	return ++xp->xp_calls;
+	req->rq2_backward_of = ep->ep_serial;
+	return ++xp->xp_backward_out;
 }
 
 /*
@@ -719,10 +721,10 @@ static int xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		rpcrdma2_recv_buf_paged(&rep->rep_recv, h->h_len,
 					&rqst->rq_rcv_buf);
 	rqst->rq_private_buf.len = msg->mg_paylen;
-	req->rq2_reply = rep;
+	req->rq2_rep = rep;
 	WRITE_ONCE(req->rq2_ep, ep);	/* X7 */
 
-	out = xprt2_count_call(ep, req);
+	out = xprt2_backward_count(ep, req);
 	if (likely(out)) {
 		xprt2_bc_raise(ep, out);
 		if ((!chunks || xprt2_chunked_new(ep, req, msg)) &&
@@ -730,7 +732,7 @@ static int xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				   xprt2_give_call(req)))
 			return 0;
 	}
-	req->rq2_reply = NULL;
+	req->rq2_rep = NULL;
 	xprt2_backward_put(req);
 	return -EBUSY;
 }
@@ -797,14 +799,14 @@ static void xprt2_bc_inline_reply(const struct xprt2_ep *ep,
 static int xprt2_bc_may_reply(struct xprt2_ep *ep, struct xprt2_req *req)
 {
 	struct xprt2_xprt *xp = ep->ep_xp;
-	int most = xprt2_backward_answers(READ_ONCE(xp->xp_backward_credits));
+	int most = xprt2_backward_replies(READ_ONCE(xp->xp_backward_credits));
 
 	/* Only a task that has XPRT_LOCKED increments it. */
-	if (!req->rq2_answers && atomic_read(&xp->xp_answers) < most) {
-		atomic_inc(&xp->xp_answers);
-		req->rq2_answers = true;
+	if (!req->rq2_unsent && atomic_read(&xp->xp_unsent) < most) {
+		atomic_inc(&xp->xp_unsent);
+		req->rq2_unsent = true;
 	}
-	if (likely(req->rq2_answers))
+	if (likely(req->rq2_unsent))
 		return 0;
 	if (!req->rq2_waits) {
 		xprt2_count(backward_waits);
@@ -857,7 +859,7 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 	trace_xprt2_backward_reply(ep, h->h_xid, ret ?: len);
 	/* The task may end before it is called again. */
 	if (ret == -EAGAIN || ret == -ENOBUFS)
-		return xprt2_count_call(ep, req) ? -ENOBUFS : -ECONNABORTED;
+		return xprt2_backward_count(ep, req) ? -ENOBUFS : -ECONNABORTED;
 	if (ret)
 		return -ECONNABORTED;
 	if (h->h_proc == RDMA2_MSG)
@@ -886,7 +888,7 @@ void xprt2_bc_free_rqst(struct rpc_rqst *rqst)
 	 * first Call of the RPC layer's queue when a signal ended the Call's own
 	 * task, and the RPC layer ends both.
 	 */
-	if (unlikely(req->rq2_call_of)) {
+	if (unlikely(req->rq2_backward_of)) {
 		guard(mutex)(&xprt2_from_xprt(xprt)->xp_fence_mutex);
 		xprt2_count(backward_unanswered);
 		if (req->rq2_ep)	/* no Reply can be sent (S46) */

@@ -380,7 +380,7 @@ static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
 		return xprt2_report_device(ep, "has too small queues for 1 MiB payloads");
 
 	WRITE_ONCE(ep->ep_xp->xp_backward_credits, calls);
-	ep->ep_calls_target = min_t(u32, calls, XPRT2_BACKWARD_FIRST);
+	ep->ep_backward_next = min_t(u32, calls, XPRT2_BACKWARD_FIRST);
 	*size = (struct rpcrdma2_conn_size){ .send_sges = ep->ep_max_sge };
 	backward = xprt2_ep_size_backward(ep, depth - xprt2_sq_depth(1, segs, calls),
 					  size);
@@ -513,10 +513,10 @@ static struct xprt2_ep *xprt2_ep_alloc(struct xprt2_xprt *xp)
 	ep->ep_xp = xp;
 	scoped_guard(spinlock, &xp->xp_req_lock) {
 		ep->ep_serial = ++xp->xp_serial;
-		xp->xp_calls = 0;
+		xp->xp_backward_out = 0;
 	}
 	ep->ep_limits = (struct rpcrdma2_call_limits)RPCRDMA2_NO_LIMITS;
-	ep->ep_calls = RPCRDMA2_CREDIT_INITIAL;
+	ep->ep_backward_grant = RPCRDMA2_CREDIT_INITIAL;
 	atomic_set(&ep->ep_state, XPRT2_EP_CONNECTING);
 	init_completion(&ep->ep_done);
 	init_completion(&ep->ep_answered);

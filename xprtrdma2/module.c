@@ -116,7 +116,8 @@ static void xprt2_view_transport(struct seq_file *seq, struct xprt2_xprt *xp)
 	rpcrdma2_errors_show(seq, &st->st_errors);
 	seq_printf(seq, " backward_credits=%u",
 		   READ_ONCE(xp->xp_backward_credits));
-	rpcrdma2_backward_show(seq, &xp->xp_called, READ_ONCE(xp->xp_calls));
+	rpcrdma2_backward_show(seq, &xp->xp_called,
+			       READ_ONCE(xp->xp_backward_out));
 	rpcrdma2_end_show(seq, &xp->xp_end);
 	rpcrdma2_error_show(seq, READ_ONCE(xp->xp_error),
 			    READ_ONCE(xp->xp_error_at));

@@ -92,7 +92,7 @@ enum xprt2_phase {
 	A(ERR_BAD_XDR, "BAD_XDR")	/* for the probe */		\
 	A(ERR_OTHER, "other error")	/* for an RPC, in version 2 */	\
 	A(REPLY_TWO, "Reply")		/* to an RPC, in version 2 */	\
-	A(ONE, "version 1")	/* good version 1 message, no error */	\
+	A(MSG_ONE, "version 1")	/* good version 1 message, no error */	\
 	A(FOREIGN, "foreign")	/* from no version 2 server (S37) */	\
 	A(LOST, "lost")		/* connection */
 
@@ -208,7 +208,7 @@ xprt2_action_unsettled(const struct xprt2_nego *ng, enum xprt2_phase phase,
 					    XPRT2_ACT_AGAIN_PLAIN },
 		[XPRT2_A_ERR_OTHER]	= { XPRT2_ACT_WAIT, XPRT2_ACT_TWO },
 		[XPRT2_A_REPLY_TWO]	= { XPRT2_ACT_WAIT, XPRT2_ACT_TWO },
-		[XPRT2_A_ONE]		= { XPRT2_ACT_ONE, XPRT2_ACT_AGAIN_ONE },
+		[XPRT2_A_MSG_ONE]	= { XPRT2_ACT_ONE, XPRT2_ACT_AGAIN_ONE },
 		[XPRT2_A_FOREIGN]	= { XPRT2_ACT_AGAIN_ONE,
 					    XPRT2_ACT_AGAIN_ONE },
 		[XPRT2_A_LOST]		= { XPRT2_ACT_LATER, XPRT2_ACT_AGAIN_ONE },
@@ -375,7 +375,7 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 		return XPRT2_A_ERR_VERS;
 	if (h->h_vers == RPCRDMA2_VERS_ONE)
 		return h->h_proc == RDMA2_ERROR ? XPRT2_A_FOREIGN :
-						  XPRT2_A_ONE;
+						  XPRT2_A_MSG_ONE;
 	if (h->h_proc == RDMA2_ERROR)
 		return xprt2_classify_error(&h->h_error, to_probe);
 	if (rpcrdma2_msg_is_control(msg))
@@ -693,7 +693,7 @@ static inline unsigned int xprt2_backward_reqs(unsigned int credits)
 }
 
 /* Limit of these requests for Replies. Calls and other answers use the rest. */
-static inline unsigned int xprt2_backward_answers(unsigned int credits)
+static inline unsigned int xprt2_backward_replies(unsigned int credits)
 {
 	return 2 * max_t(unsigned int, credits, XPRT2_BACKWARD_CREDITS);
 }

@@ -56,12 +56,12 @@ static int xprt2_reply_judge_error(struct xprt2_ep *ep, struct xprt2_req *req,
 	return fails ? -EIO : -EAGAIN;
 }
 
-/* Copy to rq2_reply the lengths that the Reply reports. */
+/* Copy to rq2_rep the lengths that the Reply reports. */
 static void xprt2_reply_read(struct xprt2_ep *ep, struct xprt2_req *req,
 			     const struct rpcrdma2_msg *msg)
 {
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
-	struct xprt2_rep *rep = req->rq2_reply;
+	struct xprt2_rep *rep = req->rq2_rep;
 	u64 written = 0;
 	unsigned int i;
 
@@ -154,10 +154,10 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 {
 	const struct xprt2_xprt *xp = ep->ep_xp;
 	unsigned int needed, target, total, count;
-	u32 calls = ep->ep_calls;
+	u32 calls = ep->ep_backward_grant;
 
 	target = READ_ONCE(xp->xp_xprt.bc_alloc_max) ?
-		 ep->ep_calls_target : 0;
+		 ep->ep_backward_next : 0;
 	needed = rpcrdma2_receives_needed(credits, target);
 	if (rpcrdma2_conn_is_lost(&ep->ep_conn))
 		return credits;
@@ -181,8 +181,8 @@ u32 xprt2_post_receives(struct xprt2_ep *ep, u32 credits, gfp_t gfp)
 	}
 	credits = xprt2_share_receives(ep->ep_recvs_posted, credits, target,
 				       &calls);
-	if (unlikely(calls != ep->ep_calls))
-		WRITE_ONCE(ep->ep_calls, calls);
+	if (unlikely(calls != ep->ep_backward_grant))
+		WRITE_ONCE(ep->ep_backward_grant, calls);
 	return credits;
 }
 
@@ -226,10 +226,10 @@ static void xprt2_recv_set_window(struct xprt2_ep *ep)
 static void xprt2_recv_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 			    struct rpcrdma2_msg *msg)
 {
-	u32 before = ep->ep_calls_target;
+	u32 before = ep->ep_backward_next;
 
 	xprt2_handle_call(ep, rep, msg);
-	if (unlikely(ep->ep_calls_target != before))
+	if (unlikely(ep->ep_backward_next != before))
 		xprt2_recv_set_window(ep);
 }
 

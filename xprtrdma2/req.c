@@ -131,13 +131,13 @@ void xprt2_uncount_call(struct xprt2_req *req)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
 
-	if (likely(!req->rq2_call_of))
+	if (likely(!req->rq2_backward_of))
 		return;
 	guard(spinlock)(&xp->xp_req_lock);
 	/* not a Call of another connection */
-	if (req->rq2_call_of == xp->xp_serial)
-		xp->xp_calls--;
-	req->rq2_call_of = 0;
+	if (req->rq2_backward_of == xp->xp_serial)
+		xp->xp_backward_out--;
+	req->rq2_backward_of = 0;
 }
 
 static void xprt2_req_free(struct xprt2_req *req)
@@ -215,8 +215,8 @@ static void xprt2_req_release(struct kref *kref)
 
 	xprt2_uncount_call(req);
 
-	answers = req->rq2_answers;
-	req->rq2_answers = false;
+	answers = req->rq2_unsent;
+	req->rq2_unsent = false;
 	req->rq2_waits = 0;
 	memset(rqst, 0, sizeof(*rqst));
 	if (unlikely(xprt2_req_leave_pool(xp, req)))
@@ -224,7 +224,7 @@ static void xprt2_req_release(struct kref *kref)
 	else
 		xprt2_req_push(xp, req);
 	if (answers)
-		atomic_dec(&xp->xp_answers);
+		atomic_dec(&xp->xp_unsent);
 }
 
 /**
@@ -506,7 +506,7 @@ void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 
 	WARN_ON_ONCE(!xprt2_pool_is_whole(&xp->xp_forward) ||
 		     !xprt2_pool_is_whole(&xp->xp_backward));
-	WARN_ON_ONCE(xp->xp_calls || atomic_read(&xp->xp_answers));
+	WARN_ON_ONCE(xp->xp_backward_out || atomic_read(&xp->xp_unsent));
 	list_for_each_entry_safe(req, next, &xp->xp_all_reqs, rq2_all) {
 		WARN_ON_ONCE(req->rq2_device);		/* X5 */
 		xprt2_req_free(req);
@@ -515,21 +515,21 @@ void xprt2_reqs_destroy(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_drop_reply - release the Receive that a request points into
+ * xprt2_put_rep - release the Receive that a request points into
  * @req: request that is freed, or about to be sent (again). No handler works
  *	on a Reply for it
  */
-void xprt2_drop_reply(struct xprt2_req *req)
+void xprt2_put_rep(struct xprt2_req *req)
 {
-	if (req->rq2_reply)
-		rpcrdma2_recv_put(&req->rq2_reply->rep_recv);
-	WRITE_ONCE(req->rq2_reply, NULL);
+	if (req->rq2_rep)
+		rpcrdma2_recv_put(&req->rq2_rep->rep_recv);
+	WRITE_ONCE(req->rq2_rep, NULL);
 }
 
 /*
  * The RPC layer matches Replies to an RPC before it is posted (again). A Reply
  * that comes too soon, or while the RPC is fenced for another one, is not for
- * this RPC (X6). xprt2_drop_reply() runs while the RPC is not queued, or rq2_ep
+ * this RPC (X6). xprt2_put_rep() runs while the RPC is not queued, or rq2_ep
  * is NULL.
  */
 static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
@@ -544,7 +544,7 @@ static struct rpc_rqst *xprt2_find_rqst_locked(struct xprt2_ep *ep, u32 xid)
 		return NULL;
 	req = xprt2_rqst_to_req(rqst);
 	/* Pairs with xprt2_send_begin(): rq2_holds is set */
-	return smp_load_acquire(&req->rq2_ep) == ep && !req->rq2_reply &&
+	return smp_load_acquire(&req->rq2_ep) == ep && !req->rq2_rep &&
 	       !req->rq2_status ? rqst : NULL;
 }
 
@@ -566,7 +566,7 @@ struct rpc_rqst *xprt2_req_claim(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	rqst = xprt2_find_rqst_locked(ep, xid);
 	if (rqst) {
 		xprt_pin_rqst(rqst);
-		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_reply, rep);
+		WRITE_ONCE(xprt2_rqst_to_req(rqst)->rq2_rep, rep);
 	}
 	return rqst;
 }
@@ -611,7 +611,7 @@ u32 xprt2_req_note_refusal(struct xprt2_ep *ep, u32 xid)
 
 /*
  * Until an RPC completes, after its fence and the end of a Send with its pages
- * (X2), the request is pinned, owns the Receive through rq2_reply, and keeps
+ * (X2), the request is pinned, owns the Receive through rq2_rep, and keeps
  * rq2_ep: the RPC layer waits for the unpin, and teardown drains the queues.
  */
 
@@ -718,7 +718,7 @@ static void xprt2_req_wake_with(struct rpc_task *task, int status)
 static void xprt2_reply_end_rpc(struct xprt2_req *req, int copied)
 {
 	struct rpc_rqst *rqst = &req->rq2_slot;
-	struct xprt2_rep *rep = req->rq2_reply;
+	struct xprt2_rep *rep = req->rq2_rep;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
 	guard(spinlock)(&xprt->queue_lock);
@@ -769,7 +769,7 @@ bool xprt2_has_error(const struct xprt2_req *req)
 static void xprt2_reply_complete(struct xprt2_req *req)
 {
 	struct rpc_rqst *rqst = &req->rq2_slot;
-	struct xprt2_rep *rep = req->rq2_reply;
+	struct xprt2_rep *rep = req->rq2_rep;
 	struct xprt2_ep *ep = req->rq2_ep;
 	int copied = 0;
 
@@ -823,12 +823,12 @@ void xprt2_release_reply(struct xprt2_req *req)
 void xprt2_abandon_reply(struct xprt2_req *req)
 {
 	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
-	struct xprt2_rep *rep = req->rq2_reply;
+	struct xprt2_rep *rep = req->rq2_rep;
 
 	spin_lock(&xprt->queue_lock);
 	if (rep->rep_status != -EAGAIN)
 		WRITE_ONCE(req->rq2_status, rep->rep_status);
-	WRITE_ONCE(req->rq2_reply, NULL);
+	WRITE_ONCE(req->rq2_rep, NULL);
 	xprt_unpin_rqst(&req->rq2_slot);
 	spin_unlock(&xprt->queue_lock);
 	rpcrdma2_recv_put(&rep->rep_recv);
@@ -935,7 +935,7 @@ bool xprt2_take_late_reply(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 		if (READ_ONCE(req->rq2_ep) != ep ||
 		    READ_ONCE(req->rq2_slot.rq_xid) != cpu_to_be32(xid) ||
 		    req->rq2_home != &xp->xp_forward ||
-		    READ_ONCE(req->rq2_reply) || READ_ONCE(req->rq2_late))
+		    READ_ONCE(req->rq2_rep) || READ_ONCE(req->rq2_late))
 			continue;
 		WRITE_ONCE(req->rq2_late, true);
 		req->rq2_late_handle = handle;
@@ -945,9 +945,12 @@ bool xprt2_take_late_reply(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 	return false;
 }
 
-/* xp_req_lock keeps the endpoint alive: see xprt2_reqs_detach(). */
-static bool xprt2_aborted_is_unanswered_locked(const struct xprt2_xprt *xp,
-					       const struct xprt2_req *req)
+/*
+ * True until the Reply has arrived and the device no longer reads mapped pages.
+ * xp_req_lock keeps the endpoint alive: see xprt2_reqs_detach().
+ */
+static bool xprt2_aborted_is_busy_locked(const struct xprt2_xprt *xp,
+					 const struct xprt2_req *req)
 {
 	const struct xprt2_ep *ep = READ_ONCE(req->rq2_ep);
 
@@ -956,7 +959,7 @@ static bool xprt2_aborted_is_unanswered_locked(const struct xprt2_xprt *xp,
 	       !test_bit(XPRT_CLOSE_WAIT, &xp->xp_xprt.state) &&
 	       (READ_ONCE(req->rq2_num_mapped) ||
 		(rpcrdma2_is_exposed(&req->rq2_exposed) && !req->rq2_late &&
-		 !req->rq2_reply));
+		 !req->rq2_rep));
 }
 
 /*
@@ -967,7 +970,7 @@ static bool xprt2_aborted_is_answer_due(struct xprt2_xprt *xp,
 					const struct xprt2_req *req)
 {
 	guard(spinlock)(&xp->xp_req_lock);
-	return xprt2_aborted_is_unanswered_locked(xp, req) &&
+	return xprt2_aborted_is_busy_locked(xp, req) &&
 	       (READ_ONCE(req->rq2_num_mapped) ||
 		!READ_ONCE(req->rq2_ep->ep_silent));
 }
@@ -981,7 +984,7 @@ static void xprt2_aborted_await_reply(struct xprt2_xprt *xp,
 	guard(spinlock)(&xp->xp_req_lock);
 	if (req->rq2_late) {
 		xprt2_count(aborted_answered);
-	} else if (xprt2_aborted_is_unanswered_locked(xp, req)) {
+	} else if (xprt2_aborted_is_busy_locked(xp, req)) {
 		WRITE_ONCE(req->rq2_ep->ep_silent, true);
 		xprt2_count(aborted_unanswered);
 	}

@@ -72,7 +72,7 @@ static void xprt2_send_done(struct rpcrdma2_conn *co,
 {
 	if (post->po_signal && ok)
 		xprt2_count(send_completions);
-	if (xprt2_post_to_req(post)->rq2_answers && rpcrdma2_fault(done))
+	if (xprt2_post_to_req(post)->rq2_unsent && rpcrdma2_fault(done))
 		msleep(20);
 	xprt2_send_put_req(xprt2_post_to_req(post), post);
 }
@@ -718,7 +718,7 @@ int xprt2_marshal_call(struct xprt2_ep *ep, struct xprt2_req *req)
 	size_t hdrlen;
 	int ret;
 
-	xprt2_drop_reply(req);
+	xprt2_put_rep(req);
 	xprt2_marshal_take_encoded(req);
 	ret = xprt2_req_map(ep, req);
 	if (ret)

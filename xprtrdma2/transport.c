@@ -317,7 +317,7 @@ static void xprt2_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 {
 	struct xprt2_req *req = xprt2_rqst_to_req(rqst);
 
-	xprt2_drop_reply(req);
+	xprt2_put_rep(req);
 	req->rq2_status = 0;
 	req->rq2_refused = 0;
 	req->rq2_versions = 0;
@@ -359,7 +359,7 @@ static void xprt2_buf_free(struct rpc_task *task)
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
 	/* An error of this end may have ended a refused RPC. */
-	if (unlikely(rqst->rq_xmit_bytes_sent && !req->rq2_reply &&
+	if (unlikely(rqst->rq_xmit_bytes_sent && !req->rq2_rep &&
 		     !req->rq2_status))
 		xprt2_count(aborted_rpcs);
 	/* a backward Reply was not aborted: xprt2_bc_free_rqst() waits for it */
@@ -384,10 +384,10 @@ static void xprt2_begin_again(struct xprt2_req *req)
 {
 	struct rpc_rqst *rqst = &req->rq2_slot;
 
-	if (likely(!req->rq2_reply))
+	if (likely(!req->rq2_rep))
 		return;
 	if (req->rq2_status == -EAGAIN) {
-		xprt2_drop_reply(req);
+		xprt2_put_rep(req);
 		WRITE_ONCE(req->rq2_status, 0);
 	}
 	guard(spinlock)(&rqst->rq_xprt->transport_lock);
@@ -430,7 +430,7 @@ static void xprt2_release_request(struct rpc_task *task)
 
 	if (bc_prealloc(rqst))
 		rqst->rq_cong = 0;
-	else if (likely(req->rq2_reply) ||
+	else if (likely(req->rq2_rep) ||
 		 (!xprt2_holds_memory(req) && !xprt2_keep_credit(req)))
 		xprt_release_rqst_cong(task);
 }
@@ -460,7 +460,7 @@ static void xprt2_close(struct rpc_xprt *xprt)
  */
 static bool xprt2_repeats(const struct xprt2_ep *ep, struct xprt2_req *req)
 {
-	if (!req->rq2_reply || req->rq2_resent)
+	if (!req->rq2_rep || req->rq2_resent)
 		return false;
 	req->rq2_refused = ep->ep_serial;
 	req->rq2_slot.rq_connect_cookie--;

@@ -322,7 +322,7 @@ struct xprt2_send {
  *	to em_regions of @rq2_exposed stands what the receive CQ needs, in as few cache lines as
  *	possible
  * @rq2_holds: what a Reply waits for: its fence, and a Send with mapped pages
- * @rq2_reply: Receive buffer that rq_rcv_buf points into: the Reply to its
+ * @rq2_rep: Receive buffer that rq_rcv_buf points into: the Reply to its
  *	Call, or the Call that this request is to reply to
  * @rq2_ep: endpoint it was last posted on (X6), or its Call came on (X7)
  * @rq2_status: error that ends the RPC, -EAGAIN to send it again, or 0. Set
@@ -367,9 +367,10 @@ struct xprt2_send {
  *	po_timed: the device may use pages of its Call or Reply. The task of a
  *	backward request waits until there are none. Other Sends hold rq2_kref
  *	alone
- * @rq2_call_of: ep_serial of the connection whose xp_calls counts it, or 0
+ * @rq2_backward_of: ep_serial of the connection whose xp_backward_out counts
+ *	it, or 0
  * @rq2_inv_handle: handle that the Send of a backward Reply invalidates, or 0
- * @rq2_answers: counted in xp_answers
+ * @rq2_unsent: counted in xp_unsent
  * @rq2_waits: since when it waits to be counted, in jiffies, or 0
  * @rq2_num_mapped: entries of @rq2_sge, from the second, that are mapped pages
  * @rq2_sge: gather list of the Send; the first entry lies in @rq2_sendbuf
@@ -378,7 +379,7 @@ struct xprt2_req {
 	struct rpc_rqst		rq2_slot;
 	struct kref		rq2_kref;
 	atomic_t		rq2_holds;
-	struct xprt2_rep	*rq2_reply;
+	struct xprt2_rep	*rq2_rep;
 	struct xprt2_ep		*rq2_ep;
 	int			rq2_status;
 	u32			rq2_write_max;
@@ -410,9 +411,9 @@ struct xprt2_req {
 	void			(*rq2_release_pages)(struct rpc_rqst *rqst);
 	struct xprt2_chunked	*rq2_chunked;
 	atomic_t		rq2_posts;
-	u32			rq2_call_of;
+	u32			rq2_backward_of;
 	u32			rq2_inv_handle;
-	bool			rq2_answers;
+	bool			rq2_unsent;
 	unsigned long		rq2_waits;
 	unsigned int		rq2_num_mapped;
 	struct ib_sge		rq2_sge[XPRT2_MAX_SGE];
@@ -525,8 +526,9 @@ enum xprt2_ep_state {
  * @ep_short: a lack of regions was logged. Connect, then the core's workqueue
  * @ep_recvs_posted: Receives the device has, until the connection is lost.
  *	Receive CQ only, once connected
- * @ep_calls: Calls that the server is granted. Connect, then receive CQ
- * @ep_calls_target: Calls that the client intends to grant, at most
+ * @ep_backward_grant: Calls that the server is granted. Connect, then receive
+ *	CQ
+ * @ep_backward_next: Calls that the client intends to grant, at most
  *	xp_backward_credits. Connect, then receive CQ
  * @ep_chunk_max: entries of the longest chain for a backward Call; 0 when these
  *	cannot have chunks
@@ -572,8 +574,8 @@ struct xprt2_ep {
 
 	unsigned int		ep_recvs_posted ____cacheline_aligned_in_smp;
 	bool			ep_silent;
-	u32			ep_calls;
-	u32			ep_calls_target;
+	u32			ep_backward_grant;
+	u32			ep_backward_next;
 	unsigned int		ep_chunk_max;
 	struct rpcrdma2_units	ep_chunk_units;
 	struct delayed_work	ep_chunk_work;
@@ -627,17 +629,18 @@ static inline struct xprt2_ep *xprt2_conn_to_ep(struct rpcrdma2_conn *co)
  * @xp_backward_credits: Calls that it can grant: fewer when the device of this
  *	connection, or the last, has too small queues (B-04). Written by connect
  *	before there are any Calls
- * @xp_answers: backward requests whose Reply is not known to be sent
+ * @xp_unsent: backward requests whose Reply is not known to be sent
  * @xp_reply_waits: a backward Reply may be asleep: see xprt2_release()
  * @xp_backward_max: bytes of an inline backward RPC message, or 0 at first
  * @xp_serves: the callback service is up: xprt2_bc_num_slots(). Under
  *	bc_pa_lock
  * @xp_kept: credits kept for aborted RPCs that the server may still process.
  *	Under transport_lock
- * @xp_req_lock: guards @xp_calls, @xp_serial, @xp_all_reqs, rq2_device, rq2_late
- *	and the pools, to whose free requests llist_add() adds without it. Taken
- *	in process context, CQ handlers included. Innermost lock
- * @xp_calls: Calls of the server on this connection without a posted answer
+ * @xp_req_lock: guards @xp_backward_out, @xp_serial, @xp_all_reqs, rq2_device,
+ *	rq2_late and the pools. llist_add() adds a free request without it.
+ *	Taken in process context, CQ handlers included. Innermost lock
+ * @xp_backward_out: Calls of the server on this connection without a posted
+ *	answer
  * @xp_forward: requests for the client's Calls
  * @xp_backward: requests for the server's Calls and other messages
  * @xp_recvbuf: receive buffer of XPRT2_RECVBUF_SIZE that no request has, or
@@ -679,14 +682,14 @@ struct xprt2_xprt {
 	struct mutex		xp_fence_mutex;	/* guards xp_ep's end */
 	u32			xp_backward_target;
 	u32			xp_backward_credits;
-	atomic_t		xp_answers;
+	atomic_t		xp_unsent;
 	bool			xp_reply_waits;
 	unsigned int		xp_backward_max;
 	bool			xp_serves;
 	unsigned int		xp_kept;
 
 	spinlock_t		xp_req_lock ____cacheline_aligned_in_smp;
-	u32			xp_calls;
+	u32			xp_backward_out;
 	struct xprt2_pool	xp_forward;
 	struct xprt2_pool	xp_backward;
 	void			*xp_recvbuf;
@@ -781,7 +784,7 @@ int xprt2_reqs_reserve(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 int xprt2_reqs_create(struct xprt2_xprt *xp);
 void xprt2_reqs_detach(struct xprt2_xprt *xp);
 void xprt2_reqs_destroy(struct xprt2_xprt *xp);
-void xprt2_drop_reply(struct xprt2_req *req);
+void xprt2_put_rep(struct xprt2_req *req);
 struct rpc_rqst *xprt2_req_claim(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				 u32 xid);
 bool xprt2_req_is_awaited(struct xprt2_ep *ep, u32 xid);

@@ -237,58 +237,58 @@ void rpcrdma2_rw_free(struct rpcrdma2_conn *co, struct rpcrdma2_rw *rw);
  */
 
 /**
- * struct rpcrdma2_pull - a Call with Read chunks
- * @pl_hdr: its header
- * @pl_recv: Receive that holds its message
- * @pl_inline: bytes of the RPC message in that Receive
- * @pl_apart: bytes at the beginning that stay there; 0 if all of the Call is
+ * struct rpcrdma2_arg - a Call with Read chunks
+ * @ar_hdr: its header
+ * @ar_recv: Receive that holds its message
+ * @ar_inline: bytes of the RPC message in that Receive
+ * @ar_apart: bytes at the beginning that stay there; 0 if all of the Call is
  *	laid out
- * @pl_pages: pages for the rest, from the beginning of the first page
+ * @ar_pages: pages for the rest, from the beginning of the first page
  */
-struct rpcrdma2_pull {
-	const struct rpcrdma2_hdr	*pl_hdr;
-	const struct rpcrdma2_recv	*pl_recv;
-	u32				pl_inline;
-	u32				pl_apart;
-	struct page			**pl_pages;
+struct rpcrdma2_arg {
+	const struct rpcrdma2_hdr	*ar_hdr;
+	const struct rpcrdma2_recv	*ar_recv;
+	u32				ar_inline;
+	u32				ar_apart;
+	struct page			**ar_pages;
 };
 
-/* Address of the byte at offset @sink of a Call, which lies in pl_pages */
-static inline void *rpcrdma2_pull_at(const struct rpcrdma2_pull *pl, u32 sink)
+/* Address of the byte at offset @sink of a Call, which lies in ar_pages */
+static inline void *rpcrdma2_arg_at(const struct rpcrdma2_arg *ar, u32 sink)
 {
-	sink -= pl->pl_apart;
-	return page_address(pl->pl_pages[sink >> PAGE_SHIFT]) +
+	sink -= ar->ar_apart;
+	return page_address(ar->ar_pages[sink >> PAGE_SHIFT]) +
 	       offset_in_page(sink);
 }
 
 /**
- * rpcrdma2_pull_reads - add the RDMA Reads of a Call
+ * rpcrdma2_arg_reads - add the RDMA Reads of a Call
  * @co: its connection
- * @pl: Call
+ * @ar: Call
  * @rw: gets the RDMA Reads
  *
  * Context: may sleep.
  * Return: 0, or -ENOMEM; rpcrdma2_rw_free() in either case.
  */
-int rpcrdma2_pull_reads(const struct rpcrdma2_conn *co,
-			const struct rpcrdma2_pull *pl, struct rpcrdma2_rw *rw);
+int rpcrdma2_arg_reads(const struct rpcrdma2_conn *co,
+		       const struct rpcrdma2_arg *ar, struct rpcrdma2_rw *rw);
 
 /**
- * rpcrdma2_pull_finish - place the bytes that RDMA Reads have not placed
- * @pl: Call whose RDMA Reads are done; gets its inline bytes, and the padding
+ * rpcrdma2_arg_finish - place the bytes that RDMA Reads have not placed
+ * @ar: Call whose RDMA Reads are done; gets its inline bytes, and the padding
  *	behind each chunk (E-07)
  */
-void rpcrdma2_pull_finish(const struct rpcrdma2_pull *pl);
+void rpcrdma2_arg_finish(const struct rpcrdma2_arg *ar);
 
 /**
- * rpcrdma2_pull_is_call - check whether a chunk holds the announced Call
- * @pl: RDMA2_NOMSG, laid out as a whole, whose RDMA Reads are done. The decoder
+ * rpcrdma2_arg_is_call - check whether a chunk holds the announced Call
+ * @ar: RDMA2_NOMSG, laid out as a whole, whose RDMA Reads are done. The decoder
  *	cannot check the contents of a Position-Zero chunk (S08, S06, S09)
  * @length: length of the Call
  *
  * Return: false if it is another message than the header announced.
  */
-bool rpcrdma2_pull_is_call(const struct rpcrdma2_pull *pl, u32 length);
+bool rpcrdma2_arg_is_call(const struct rpcrdma2_arg *ar, u32 length);
 
 /**
  * rpcrdma2_find_results - locate the results in a Reply

@@ -924,13 +924,13 @@ void rpcrdma2_end_show(struct seq_file *seq, const struct rpcrdma2_end *en);
 /**
  * struct rpcrdma2_budget - memory budget for the Receives of several pools
  * @bu_pages: pages in use
- * @bu_most: limit of @bu_pages, checked when pages are added
- * @bu_kept: part of @bu_most for new Receives: no Receive grows into it
+ * @bu_limit: limit of @bu_pages, checked when pages are added
+ * @bu_reserved: part of @bu_limit for new Receives: no Receive grows into it
  */
 struct rpcrdma2_budget {
 	atomic_long_t	bu_pages;
-	long		bu_most;
-	long		bu_kept;
+	long		bu_limit;
+	long		bu_reserved;
 };
 
 /**

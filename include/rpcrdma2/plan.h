@@ -438,7 +438,7 @@ static inline unsigned int rpcrdma2_recv_batch(u32 grant)
 /* A lockless counter for a scarce resource, such as queue entries */
 struct rpcrdma2_units {
 	atomic_t	un_free;
-	unsigned int	un_kept;	/* reserved: rpcrdma2_sq_take() */
+	unsigned int	un_reserved;	/* see rpcrdma2_sq_take() */
 	bool		un_denied;	/* a taker waits for the next return */
 };
 
