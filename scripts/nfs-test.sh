@@ -109,6 +109,8 @@ check_groups()
 	}' "$vmdir"/*-cases.sh)
 	for group in "$@"; do
 		known group "$group" bench trips "${all[@]}"
+		[[ "$kernel $group" != debian*" "@(backward-rpc*|moves) ]] ||
+			die "group '$group' needs the modules for tests: use a kernel of User-Mode Linux"
 		[ -z "${CASES:-}" ] || known "group with CASES" "$group" "${with_cases[@]}"
 	done
 }
