@@ -97,7 +97,7 @@ static void properties_beside_the_mark(struct kunit *test)
 	put_limits(m, c->limits_len, 5);
 	put_propval(m, RDMA2_PROPID_X_SBSIZ, 4, 20480);
 	put_propval(m, RDMA2_PROPID_RBSIZ, 4, 8192);
-	put_propval(m, RDMA2_PROPID_X_SBSIZ + 1, 4, 7);	/* unknown */
+	put_propval(m, U32_MAX - 1, 4, 7);	/* unknown */
 	if (has_mark && c->last)
 		put_mark(m, c->mark_len, c->mark_word);
 	if (c->proc == RDMA2_CONNPROP) {

@@ -279,7 +279,7 @@ static void grant_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->ep.ep_backward_grant, 4);
 	KUNIT_EXPECT_FALSE(test, is_accepted(f));
 	no_requests = false;
-	xprt2_uncount_call(&f->req);
+	xprt2_backward_uncount(&f->req);
 	KUNIT_EXPECT_EQ(test, f->ep.ep_backward_grant, 4);
 	KUNIT_EXPECT_TRUE(test, is_accepted(f));
 	KUNIT_EXPECT_EQ(test, f->ep.ep_backward_grant, 8);

@@ -1149,14 +1149,14 @@ void rpcrdma2_sq_init(struct rpcrdma2_conn *co)
 }
 
 void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
-		      unsigned int kept, unsigned int batch,
+		      unsigned int reserve, unsigned int batch,
 		      unsigned long timeout)
 {
 	struct rpcrdma2_sq *sq = &co->co_sq;
 
 	atomic_set(&sq->sq_units.un_free, entries);
 	sq->sq_entries = entries;
-	sq->sq_units.un_reserved = kept;
+	sq->sq_units.un_reserved = reserve;
 	sq->sq_batch = batch;
 	sq->sq_timeout = timeout;
 	sq->sq_moved = jiffies;

@@ -14,7 +14,7 @@
 /* minimum budget in pages: a Receive has one at least, a new connection seven */
 #define SVC2_MEMORY_MIN	64UL
 
-/* An unused grant is lowered when this number of Receives was posted, see pure.h */
+/* Receives posted without a use of the grant until it is lowered: pure.h */
 #define SVC2_GRANT_UNUSED	1024
 
 /* Each Reply reads these two. */
@@ -147,6 +147,8 @@ static bool svc2_grant_fits_size(const struct svc2_xprt *sp, u32 size)
 
 /**
  * svc2_grant_is_used_up - check whether a new connection would get no Receives
+ *
+ * For the log: svc2_grant_fill() refuses it.
  */
 bool svc2_grant_is_used_up(void)
 {
@@ -212,7 +214,7 @@ static bool svc2_grant_is_unused(const struct svc2_xprt *sp)
 
 /*
  * @others: Receives in use, without the batch that is posted. Return: true if
- * the Calls use the grant, see svc2_grant_is_used().
+ * the Calls use the grant: svc2_grant_is_used()
  */
 static bool svc2_grant_note_use(struct svc2_xprt *sp, unsigned int others)
 {
@@ -225,8 +227,8 @@ static bool svc2_grant_note_use(struct svc2_xprt *sp, unsigned int others)
 
 /*
  * Number of Receives that Calls use, without @others: an estimate, since svc
- * threads return and post Receives meanwhile. Calls that arrive make it too high, not
- * too low: rp_nfree is read before sp_received.
+ * threads return and post Receives meanwhile. Calls that arrive make it too
+ * high, not too low: rp_nfree is read before sp_received.
  */
 static unsigned int svc2_grant_busy(const struct svc2_xprt *sp, int others)
 {

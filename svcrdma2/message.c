@@ -465,7 +465,7 @@ static bool svc2_spares_return(struct svc2_msg *call, struct page **pages,
 }
 
 /**
- * svc2_reply_put_pages - release the pages of a Reply, and return held ones
+ * svc2_reply_put_pages - take the pages of a Reply from its thread
  * @rqstp: thread whose Reply is posted, or was refused by a lost connection
  * @call: its Call
  * @head: a send context has taken the page of the head

@@ -104,7 +104,7 @@ static enum rpcrdma2_errcode svc2_arg_judge_gss(const struct svc2_msg *call,
 		ck++;
 	if (ck < h->h_reads + h->h_nreads)
 		before = *(__be32 *)rpcrdma2_arg_at(&ar, ck->ck_position -
-						     XDR_UNIT);
+						    XDR_UNIT);
 	return svc2_layout_judge_gss(h, call->sm_inline, head, before);
 }
 

@@ -7,11 +7,11 @@
  * connection. The RPC layer also sets XPT_CLOSE by itself, when the service
  * stops or the connection is idle; then it is lost in ->xpo_detach.
  *
- * Connections need no code of their own for the removal of a device, and no
- * ib_client; a listener on one address does, see svc2_listen_retry(). The
- * rdma_cm sends an event to every cm_id of the device, connected or not, and
- * waits for all of them to be destroyed before it releases the device
- * (cma_process_remove()).
+ * For a connection the removal of a device is a loss like any other, and
+ * svc2_listen_retry() replaces a listener on one address: no ib_client is
+ * necessary. The rdma_cm sends an event to every cm_id of the device,
+ * connected or not, and waits for all of them to be destroyed before it
+ * releases the device (cma_process_remove()).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -217,7 +217,7 @@ static struct xprt2_chunked *xprt2_chunked_dequeue(struct xprt2_ep *ep)
 static void xprt2_chunked_refuse(struct xprt2_chunked *ch,
 				 enum rpcrdma2_errcode code)
 {
-	xprt2_uncount_call(ch->ch_req);
+	xprt2_backward_uncount(ch->ch_req);
 	xprt2_bc_refuse(ch->ch_ep, &ch->ch_hdr, code, 0);
 	xprt2_backward_put(ch->ch_req);
 }
@@ -597,7 +597,7 @@ static void xprt2_bc_drop_call(struct rpc_rqst *rqst)
 {
 	atomic_dec(&rqst->rq_xprt->bc_slot_count);
 	xprt2_count(backward_unanswered);
-	xprt2_uncount_call(xprt2_rqst_to_req(rqst));
+	xprt2_backward_uncount(xprt2_rqst_to_req(rqst));
 	xprt2_bc_free_rqst(rqst);
 }
 
@@ -840,14 +840,14 @@ int xprt2_send_backward(struct rpc_rqst *rqst)
 
 	if (!ep || !xprt2_ep_is_ready(ep)) {
 		xprt2_count(backward_unanswered);
-		xprt2_uncount_call(req);
+		xprt2_backward_uncount(req);
 		return 0;
 	}
 
 	ret = xprt2_bc_may_reply(ep, req);
 	if (ret)
 		return ret;
-	xprt2_uncount_call(req);
+	xprt2_backward_uncount(req);
 	if (req->rq2_chunked) {
 		if (!xprt2_chunked_reply(ep, req, h))
 			return 0;

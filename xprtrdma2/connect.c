@@ -686,7 +686,7 @@ int xprt2_ep_connect(struct xprt2_xprt *xp)
 }
 
 /**
- * xprt2_set_connect_timeout - limit the time for a connect, and its distance
+ * xprt2_set_connect_timeout - limit the time for a connect, and the back-off
  * @xprt: transport
  * @connect_timeout: jiffies from the request for a connection to its end. The NFS
  *	client takes the server's lease time, which may be 0, so there is a minimum

@@ -562,7 +562,8 @@ static inline unsigned int xprt2_pin_fits(const struct xprt2_pin *pin,
 enum xprt2_past {
 	/* no connection yet, or closed by the client after a good Reply */
 	XPRT2_PAST_NONE,
-	XPRT2_PAST_LOST,	/* lost, the server is not at fault */
+	/* lost after a good Reply, or not because of the server */
+	XPRT2_PAST_LOST,
 	/* it never came up, brought no good Reply, or is one too many */
 	XPRT2_PAST_FAILED,
 };

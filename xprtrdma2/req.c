@@ -123,11 +123,11 @@ struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 }
 
 /**
- * xprt2_uncount_call - stop counting a Call of the server
+ * xprt2_backward_uncount - stop counting a Call of the server
  * @req: request that is about to be answered, or never will be; no effect when
  *	it is not counted, or was on another connection
  */
-void xprt2_uncount_call(struct xprt2_req *req)
+void xprt2_backward_uncount(struct xprt2_req *req)
 {
 	struct xprt2_xprt *xp = xprt2_from_xprt(req->rq2_slot.rq_xprt);
 
@@ -205,7 +205,7 @@ static void xprt2_req_release(struct kref *kref)
 	struct xprt2_req *req = container_of(kref, struct xprt2_req, rq2_kref);
 	struct rpc_rqst *rqst = &req->rq2_slot;
 	struct xprt2_xprt *xp = xprt2_from_xprt(rqst->rq_xprt);
-	bool answers;
+	bool unsent;
 
 	/* X3, X2 */
 	WARN_ON_ONCE(req->rq2_sends[0].se_post.po_wrs ||
@@ -213,9 +213,9 @@ static void xprt2_req_release(struct kref *kref)
 		     req->rq2_exposed.em_fence.po_wrs);
 	WARN_ON_ONCE(rpcrdma2_is_exposed(&req->rq2_exposed));
 
-	xprt2_uncount_call(req);
+	xprt2_backward_uncount(req);
 
-	answers = req->rq2_unsent;
+	unsent = req->rq2_unsent;
 	req->rq2_unsent = false;
 	req->rq2_waits = 0;
 	memset(rqst, 0, sizeof(*rqst));
@@ -223,7 +223,7 @@ static void xprt2_req_release(struct kref *kref)
 		xprt2_req_free(req);
 	else
 		xprt2_req_push(xp, req);
-	if (answers)
+	if (unsent)
 		atomic_dec(&xp->xp_unsent);
 }
 
@@ -946,8 +946,9 @@ bool xprt2_take_late_reply(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg)
 }
 
 /*
- * True until the Reply has arrived and the device no longer reads mapped pages.
- * xp_req_lock keeps the endpoint alive: see xprt2_reqs_detach().
+ * True while the server may use exposed memory, or the device mapped pages, on
+ * a connection that is up. xp_req_lock keeps the endpoint alive: see
+ * xprt2_reqs_detach().
  */
 static bool xprt2_aborted_is_busy_locked(const struct xprt2_xprt *xp,
 					 const struct xprt2_req *req)

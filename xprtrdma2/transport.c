@@ -543,7 +543,7 @@ static int xprt2_reserve(struct rpc_xprt *xprt, struct rpc_task *task)
 		return xprt_reserve_xprt_cong(xprt, task);
 	if (!READ_ONCE(xprt2_rqst_to_req(rqst)->rq2_ep)) {
 		xprt2_count(backward_unanswered);
-		xprt2_uncount_call(xprt2_rqst_to_req(rqst));
+		xprt2_backward_uncount(xprt2_rqst_to_req(rqst));
 		task->tk_status = -ENOTCONN;
 		return 0;
 	}

@@ -104,11 +104,11 @@ static u32 xprt2_pinned_version(const struct sockaddr *sap)
  *				xprt2_drop_notes() clears them when a connection
  *				was probed or is up in version 1; a good Reply
  *				and xprt2_forget() clear xp_fallback too
- *   known_servers		an hour, until the next probe, or at once when
- *				xprt2_end_version() doubts version 1:
- *				xprt2_version_remember() adds a server at the
- *				first good Reply in version 1, and drops the
- *				oldest of KNOWN_SERVERS_MAX; xprt2_forget()
+ *   known_servers		xprt2_version_remember() adds a server at the
+ *				first good Reply in version 1, and may drop the
+ *				one with the oldest connection; xprt2_forget()
+ *				drops it. A probe is due after an hour, or when
+ *				xprt2_end_version() has set it
  *   xp_refused, rq2_versions, xp_probes: see xprtrdma2.h
  */
 

@@ -10,7 +10,7 @@
  *		completion handlers in a workqueue; each CQ serialises its own
  *   CM handler	rdma_cm's events, under the cm_id's handler mutex
  *   connect	the connect worker and ->close, both with XPRT_LOCKED
- *   release	->buf_free and ->free_slot, in any task, without any lock
+ *   release	->buf_free and ->free_slot, in any task, which holds no lock
  *
  * Ownership invariants
  *
@@ -244,7 +244,7 @@ struct xprt2_stats {
 
 /* Requests of one direction; see req.c */
 struct xprt2_pool {
-	/* the last one returned first; the lock guards removals only */
+	/* the last one returned first; xp_req_lock guards removals only */
 	struct llist_head	pl_free;
 	unsigned int		pl_count;	/* all, free or in use */
 	unsigned int		pl_max;
@@ -771,7 +771,7 @@ int xprt2_reqs_start(void);
 void xprt2_reqs_stop(void);
 struct xprt2_req *xprt2_req_get(struct xprt2_xprt *xp, struct xprt2_pool *pool,
 				bool last, gfp_t gfp);
-void xprt2_uncount_call(struct xprt2_req *req);
+void xprt2_backward_uncount(struct xprt2_req *req);
 void xprt2_req_put(struct xprt2_req *req);
 void xprt2_req_end_post(struct xprt2_req *req);
 void xprt2_req_await_posts(struct xprt2_req *req);

@@ -193,12 +193,12 @@ void rpcrdma2_sq_init(struct rpcrdma2_conn *co);
  * rpcrdma2_sq_open - set the size of the queue
  * @co: connection that nothing was posted on
  * @entries: number of entries, without those for draining the queue
- * @kept: entries of these that only takers with @reserved get
+ * @reserve: entries of these that only takers with @reserved get
  * @batch: entries for each completion: sq_batch
  * @timeout: deadline of a chain in jiffies, or 0: sq_timeout
  */
 void rpcrdma2_sq_open(struct rpcrdma2_conn *co, unsigned int entries,
-		      unsigned int kept, unsigned int batch,
+		      unsigned int reserve, unsigned int batch,
 		      unsigned long timeout);
 
 /**
