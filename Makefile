@@ -66,24 +66,20 @@ uninstall-utils:
 
 # The sources of the modules, in DKMS's source folder, and the file by which DKMS 3.0 replaces
 # modules of the same or a later version, such as those of "make install"
-source := /usr/src/rdma2-$(version)
-is_own_copy = $(shell [ ! -L $(DESTDIR)$(source) ] && cd $(DESTDIR)$(source) && \
-		[ ! . -ef $(CURDIR) ] && [ ! -e .git ] && \
-		grep -sqFx 'PACKAGE_NAME="rdma2"' dkms.conf && \
-		grep -Fx 'PACKAGE_VERSION="$(version)"' dkms.conf)
+source := $(DESTDIR)/usr/src/rdma2-$(version)
 forced := /usr/share/dkms/modules_to_force_install/rdma2
 install-source:
-	$(if $(wildcard $(DESTDIR)$(source)),$(if $(is_own_copy),,$(error \
-		rdma2: $(DESTDIR)$(source) is a link, this folder, or no copy of 'make dkms-install')))
-	rm -rf $(DESTDIR)$(source)
-	install -d $(DESTDIR)$(source)
-	sed 's/#MODULE_VERSION#/$(version)/' packaging/dkms.conf >$(DESTDIR)$(source)/dkms.conf
+	$(if $(shell packaging/dkms-remove.sh --is-copy $(source) || ls -d $(source) 2>/dev/null),$(error \
+		rdma2: $(source) is a link, this folder, or no copy of 'make dkms-install'))
+	rm -rf $(source)
+	install -d $(source)
+	sed 's/#MODULE_VERSION#/$(version)/' packaging/dkms.conf >$(source)/dkms.conf
 	find Makefile Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 \
 		packaging/supported.sh packaging/pre-install.sh packaging/dkms-remove.sh \
 		-type f ! -name '.*' ! -name '*.o' ! -name '*.ko' ! -name '*.a' ! -name '*.mod' \
 		! -name '*.mod.c' ! -name modules.order ! -name Module.symvers \
 		! -name features.h ! -name '*.log' \
-		-exec cp --parents -t $(DESTDIR)$(source) {} +
+		-exec cp --parents -t $(source) {} +
 	install -d $(dir $(DESTDIR)$(forced))
 	echo rdma2_version-override >$(DESTDIR)$(forced)
 

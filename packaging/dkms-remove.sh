@@ -6,11 +6,25 @@
 # cannot remove one of them, because its sources are missing, all versions stay.
 #
 #	dkms-remove.sh [VERSION]
+#	dkms-remove.sh --is-copy FOLDER		only checks whether a removal includes this folder
 #
 # The tests set RDMA2_ROOT, together with a dkms that works there.
 
 keep=${1:-}
 sources=${RDMA2_ROOT:-}/usr/src tree=${RDMA2_ROOT:-}/var/lib/dkms/rdma2
+
+# Other modules and a user's copies have similar names. "make dkms-uninstall" may run in a copy.
+is_copy()
+{
+	grep -sqFx 'PACKAGE_NAME="rdma2"' "$1/dkms.conf" &&
+		grep -qFx "PACKAGE_VERSION=\"${1##*/rdma2-}\"" "$1/dkms.conf" &&
+		[ ! -L "$1" ] && [ ! -e "$1/.git" ] && [ "$(realpath "$1")" != "$(pwd -P)" ]
+}
+
+if [ "$keep" = --is-copy ]; then
+	is_copy "$2"
+	exit
+fi
 
 if ! command -v dkms >/dev/null; then
 	echo "rdma2: dkms is not installed" >&2
@@ -50,13 +64,8 @@ for version in $versions; do
 	rm -rf "${tree:?}/$version"
 done
 
-# Other modules and a user's copies have similar names. "make dkms-uninstall" may run in a copy.
 for folder in "$sources"/rdma2-[0-9]*; do
-	version=${folder#"$sources/rdma2-"}
-	if [ "$version" != "$keep" ] && [ ! -L "$folder" ] &&
-			[ "$folder" != "$(pwd -P)" ] && [ ! -e "$folder/.git" ] &&
-			grep -sqFx 'PACKAGE_NAME="rdma2"' "$folder/dkms.conf" &&
-			grep -qFx "PACKAGE_VERSION=\"$version\"" "$folder/dkms.conf"; then
+	if [ "$folder" != "$sources/rdma2-$keep" ] && is_copy "$folder"; then
 		echo "rdma2: removes $folder"
 		rm -r "$folder" || exit
 	fi
