@@ -13,6 +13,12 @@
 keep=${1:-}
 sources=${RDMA2_ROOT:-}/usr/src tree=${RDMA2_ROOT:-}/var/lib/dkms/rdma2
 
+die()
+{
+	echo "rdma2: $*" >&2
+	exit 1
+}
+
 # Other modules and a user's copies have similar names. "make dkms-uninstall" may run in a copy.
 is_copy()
 {
@@ -25,42 +31,23 @@ if [ "$keep" = --is-copy ]; then
 	is_copy "$2"
 	exit
 fi
+command -v dkms >/dev/null || die "dkms is not installed"
 
-if ! command -v dkms >/dev/null; then
-	echo "rdma2: dkms is not installed" >&2
-	exit 1
-fi
-
-# in_dkms [-v VERSION]: prints versions that have sources. For others "dkms status" of DKMS 3.2 has
-# the state "broken"; that of 3.0 ends at the first one that was built.
-in_dkms()
-{
-	dkms status -m rdma2 "$@" | sed -n -e '/: broken$/d' -e 's|^rdma2/\([^,:]*\).*|\1|p'
-}
-
-versions=$({
-	in_dkms
-	find "$tree" -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' -printf '%f\n' 2>/dev/null
-} | grep -vFx -e "$keep" | sort -u)
-for version in $versions; do
-	if [ -z "$(in_dkms -v "$version" 2>/dev/null)" ]; then
-		echo "rdma2: sources of $version are missing: restore $sources/rdma2-$version" \
-			"and $tree/$version/source, which links to it," \
-			"or remove $tree/$version and its modules, see install.rst" >&2
-		exit 1
-	fi
-done
-for version in $versions; do
-	if ! dkms remove -m rdma2 -v "$version" --all; then
-		echo "rdma2: DKMS has not removed $version" >&2
-		exit 1
-	fi
+# For a version without sources "dkms status" of DKMS 3.2 has the state "broken"; that of 3.0 ends
+# at the first one that was built.
+versions=$(find "$tree" -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' -printf '%f\n' 2>/dev/null |
+	sort)
+listed=$(dkms status -m rdma2 | sed -n -e '/: broken$/d' -e 's|^rdma2/\([^,:]*\).*|\1|p')
+version=$(echo "$versions" | grep -vFx -e "$listed" | head -n 1)
+[ -z "$version" ] || die "sources of $version are missing: restore $sources/rdma2-$version" \
+	"and $tree/$version/source, which links to it," \
+	"or remove $tree/$version and its modules, see install.rst"
+for version in $(echo "$versions" | grep -vFx -e "$keep"); do
+	dkms remove -m rdma2 -v "$version" --all || die "DKMS has not removed $version"
 	# DKMS 3.0 keeps a build that lacks modules, and those of its kernel.
-	if find "$tree" -maxdepth 1 -name 'kernel-*' -lname "$version/*" 2>/dev/null | grep .; then
-		echo "rdma2: DKMS has not removed all modules of $version:" \
-			"remove $tree/$version and its modules, see install.rst" >&2
-		exit 1
-	fi
+	! find "$tree" -maxdepth 1 -name 'kernel-*' -lname "$version/*" 2>/dev/null | grep . ||
+		die "DKMS has not removed all modules of $version:" \
+			"remove $tree/$version and its modules, see install.rst"
 	rm -rf "${tree:?}/$version"
 done
 
