@@ -3,7 +3,8 @@
 #
 # Removes rdma2 from DKMS, with its modules and sources: all versions, or all others than one.
 # With several versions in DKMS, "dkms autoinstall" would install one after another. If DKMS
-# cannot remove one of them, because its sources are missing, all versions stay.
+# cannot remove one of them, because its sources or some of its modules are missing, all versions
+# stay.
 #
 #	dkms-remove.sh [VERSION]
 #	dkms-remove.sh --is-copy FOLDER		only checks whether a removal includes this folder
@@ -42,14 +43,17 @@ version=$(echo "$versions" | grep -vFx -e "$listed" | head -n 1)
 [ -z "$version" ] || die "sources of $version are missing: restore $sources/rdma2-$version" \
 	"and $tree/$version/source, which links to it," \
 	"or remove $tree/$version and its modules, see install.rst"
+# If the build for a kernel lacks a module, DKMS 3.0 removes none of its modules, 3.2 only others.
+find "$tree" -maxdepth 1 -name 'kernel-*' ! -lname "$keep/*" 2>/dev/null | while read -r link; do
+	set -- "$link"/module/*rdma2.ko*
+	[ $# -ge 3 ] || die "modules of $tree/$(readlink "$link") are missing:" \
+		"remove the version and its modules, see install.rst"
+done || exit
 for version in $(echo "$versions" | grep -vFx -e "$keep"); do
 	dkms remove -m rdma2 -v "$version" --all || die "DKMS has not removed $version"
-	# DKMS 3.0 keeps a build that lacks modules, and those of its kernel.
-	! find "$tree" -maxdepth 1 -name 'kernel-*' -lname "$version/*" 2>/dev/null | grep . ||
-		die "DKMS has not removed all modules of $version:" \
-			"remove $tree/$version and its modules, see install.rst"
-	rm -rf "${tree:?}/$version"
+	rm -rf "${tree:?}/$version"	# DKMS 3.0 keeps an incomplete build
 done
+rmdir "$tree" 2>/dev/null
 
 for folder in "$sources"/rdma2-[0-9]*; do
 	if [ "$folder" != "$sources/rdma2-$keep" ] && is_copy "$folder"; then
