@@ -65,9 +65,9 @@ module_tree()
 		rm -f "$tree"/modules.builtin*.bin
 		touch "$tree/.complete"
 	fi
-	rm -rf "$tree/updates"
+	# Guests may be loading modules that have not changed.
 	mkdir -p "$tree/updates"
-	find "$out/src" -name '*.ko' -exec cp -t "$tree/updates" {} +
+	find "$out/src" -name '*.ko' -exec install -C -m 644 -t "$tree/updates" {} +
 	depmod -b "$out/root" "$release"
 }
 
