@@ -131,7 +131,7 @@ if [ "${#objects[@]}" -gt 0 ] && have sparse "W=1 -Werror and sparse"; then
 		compile uml KUNIT=1 modules >"$work/w1"
 	fi
 	report "W=1 -Werror and sparse" "$work/w1" $?
-	# kernels.sh compiles the modules for Debian's kernels, except the benchmark's.
+	# The benchmark's modules are for Debian's kernels; kernels.sh does not run sparse.
 	if [ -z "$base" ]; then
 		compile debian BENCH=1 compat/ >"$work/w1" &&
 			compile debian BENCH=1 bench/ >"$work/w1"
