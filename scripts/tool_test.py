@@ -369,6 +369,19 @@ class Modules(Machine):
         self.said['modprobe --show-depends rpcrdma'] = 'install /sbin/modprobe -q xprtrdma2\n'
         self.assertEqual({grade for grade, _ in self.findings(self.tool.check_module)}, {'ok'})
 
+    def test_parameters_that_select_a_version(self):
+        def notes(**values):
+            for name in ('xprtrdma2 versions', 'xprtrdma2 pin', 'svcrdma2 versions'):
+                value = values.get(name.replace(' ', '_'), '' if 'pin' in name else 'any')
+                self.file(f'/sys/module/{name.replace(" ", "/parameters/")}', f'{value}\n')
+            return [text for grade, text in self.findings(self.tool.check_module)
+                    if grade == 'note']
+        self.assertEqual(notes(), [])
+        self.assertEqual(notes(svcrdma2_versions='1'), ['module: svcrdma2 has versions=1'])
+        self.assertEqual(notes(xprtrdma2_versions='2', xprtrdma2_pin='192.0.2.1=1 [fd00::2]=2'),
+                         ['module: xprtrdma2 has versions=2',
+                          'module: xprtrdma2 has pin=192.0.2.1=1 [fd00::2]=2'])
+
     def notes(self, enforced, lockdown=None):
         """Returns text and advice of each note about a kernel with these settings."""
         self.said['modinfo -F signer xprtrdma2'] = 'DKMS module signing key\n'
