@@ -36,6 +36,8 @@ sign:
 	done
 
 install-modules:
+	$(if $(wildcard $(DESTDIR)/lib/modules/$(release)/updates/dkms/rpcrdma2.ko*),$(error \
+		rdma2: DKMS has modules for $(release), which depmod may prefer; see install.rst))
 	+$(kbuild) modules_install INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates/rdma2 \
 		DEPMOD=true CONFIG_MODULE_SIG_ALL=
 	$(depmod)

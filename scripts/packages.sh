@@ -531,6 +531,15 @@ replaces_make_install()
 	done
 }
 
+# depmod might prefer DKMS's modules.
+make_install_is_refused()
+{
+	mkdir -p "$DESTDIR/lib/modules/$release/updates/dkms" &&
+		touch "$DESTDIR/lib/modules/$release/updates/dkms/rpcrdma2.ko.xz" &&
+		fails_with "rdma2: DKMS has modules for $release, which depmod may prefer" \
+			make_ "$top" install-modules DESTDIR="$DESTDIR"
+}
+
 # "make dkms-uninstall" removes all versions, and the tools only if DKMS has removed them.
 dkms_uninstalls()
 {
@@ -613,6 +622,7 @@ expect "make dkms-uninstall removes all versions" with_dkms dkms_uninstalls
 expect "rdma2-dkms replaces another version of make dkms-install" \
 	with_dkms package_replaces 0.9.0
 expect "DKMS replaces the modules of make install" with_dkms replaces_make_install
+expect "make install refuses a kernel with modules of DKMS" with_dkms make_install_is_refused
 expect "modules are built from rdma2-dkms signed and installed, with their version" \
 	build_and_install
 for name in rpcrdma rpcrdma6 xprtrdma rpcrdma2 rpcrdma26; do
