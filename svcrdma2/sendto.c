@@ -250,6 +250,7 @@ static bool svc2_trim(struct svc2_xprt *sp)
 	unsigned long since = jiffies - SVC2_TRIM_TIME;
 	struct svc2_tx *tx, *next;
 	unsigned int stay = 0;
+	bool in_use;
 
 	/* The first was used last. Without the lock others are only added. */
 	scoped_guard(spinlock, &sp->sp_tx_lock) {
@@ -267,8 +268,9 @@ static bool svc2_trim(struct svc2_xprt *sp)
 		svc2_tx_free(sp, tx);
 	}
 	/* data_race(): a Send meanwhile causes one trim more, or none */
-	if (data_race(sp->sp_conn.co_sq.sq_unsignaled) + stay <
-	    atomic_read(&sp->sp_tx_count) || stay > SVC2_TX_RESERVE)
+	in_use = data_race(sp->sp_conn.co_sq.sq_unsignaled) + stay <
+		 atomic_read(&sp->sp_tx_count);
+	if (in_use || stay > SVC2_TX_RESERVE)
 		return true;
 	if (atomic_read(&sp->sp_tx_count) > SVC2_TX_RESERVE)
 		svc2_tx_set_scarce(sp, 1);
