@@ -117,6 +117,13 @@ sent_once()
 	without "$1: one connection, no repeated RPC" "$(repeats "$2")"
 }
 
+# hw_figures: prints the counters of this node's device that are not 0
+hw_figures()
+{
+	grep -sH . /sys/class/infiniband/*/ports/1/hw_counters/* |
+		sed -n '/:0$/d; s|.*/||; s/:/=/p' | paste -sd' '
+}
+
 # undisturbed LABEL CLIENT SERVER: the same, and counters of both transports
 undisturbed()
 {
@@ -136,8 +143,13 @@ undisturbed()
 			[ "${rose[$name]}" -eq 0 ] || bad+=" $name+${rose[$name]}" ;;
 		esac
 	done
-	[ -z "$bad" ] && ok "$label: one connection, no repeated RPC, no error on either side" ||
+	if [ -z "$bad" ]; then
+		ok "$label: one connection, no repeated RPC, no error on either side"
+	else
+		echo "# $label: client's device: $(hw_figures)"
+		echo "# $label: server's device: $(on_server hw_figures)"
 		fail "$label:$bad"
+	fi
 	case $client in
 	rdma2)	expect "$label: the client's chunks" \
 			"c_connects == 1 && c_read_chunks > 0 && c_write_chunks > 0" ;;
