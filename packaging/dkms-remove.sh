@@ -44,7 +44,8 @@ version=$(echo "$versions" | grep -vFx -e "$listed" | head -n 1)
 	"and $tree/$version/source, which links to it," \
 	"or remove $tree/$version and its modules, see install.rst"
 # If the build for a kernel lacks a module, DKMS 3.0 removes none of its modules, 3.2 only others.
-find "$tree" -maxdepth 1 -name 'kernel-*' ! -lname "$keep/*" 2>/dev/null | while read -r link; do
+# For this kernel DKMS 3.0 does not build the version to keep anew, either.
+find "$tree" -maxdepth 1 -name 'kernel-*' 2>/dev/null | while read -r link; do
 	set -- "$link"/module/*rdma2.ko*
 	[ $# -ge 3 ] || die "modules of $tree/$(readlink "$link") are missing:" \
 		"remove the version and its modules, see install.rst"
