@@ -66,9 +66,9 @@ module_tree()
 		touch "$tree/.complete"
 	fi
 	# Guests may be loading modules that have not changed.
-	mkdir -p "$tree/updates"
-	find "$out/src" -name '*.ko' -exec install -C -m 644 -t "$tree/updates" {} +
-	depmod -b "$out/root" "$release"
+	mkdir -p "$tree/updates" &&
+		find "$out/src" -name '*.ko' -exec install -C -m 644 -t "$tree/updates" {} + &&
+		depmod -b "$out/root" "$release"
 }
 
 build()
