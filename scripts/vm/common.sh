@@ -45,6 +45,12 @@ known_kernel()
 		$(sed -n 's/^\(debian-[0-9.]*\)\t.*/\1/p' "$vmdir/releases.sh")
 }
 
+# has_test_modules KERNEL: succeeds if this kernel has KUnit, and its builds the modules for tests
+has_test_modules()
+{
+	[[ $1 == uml* || $1 == kcsan ]]
+}
+
 # number NAME VALUE: dies unless the value is a number
 number()
 {

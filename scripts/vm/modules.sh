@@ -8,7 +8,7 @@
 #	root/lib/modules/RELEASE	the kernel's modules and this project's, for modprobe
 #
 # Builds for different kernels and checkouts have separate folders. One build serves all users
-# of a kernel: kernels with KUNIT get the modules for tests too, others those of make bench.
+# of a kernel: kernels with KUnit get the modules for tests too, others those of make bench.
 # SOURCE is another folder to take the sources from.
 
 set -u
@@ -18,10 +18,8 @@ set -u
 . "$vmdir/releases.sh"
 
 kernel=${1:-uml}
-case $kernel in
-uml*|kcsan) more=(KUNIT=1) ;;
-*)	more=(BENCH=1) ;;
-esac
+more=(BENCH=1)
+! has_test_modules "$kernel" || more=(KUNIT=1)
 # In kernels with fault injection, faults/ limits it to these modules.
 [[ ! $kernel =~ ^uml-(debug|smp|dma)$ ]] || more+=(FAULTS=1)
 # ONLY=svcrdma2 builds this module alone and keeps the last builds of the others.
