@@ -16,6 +16,8 @@ set -u
 rest=''
 [ "${1:-}" != --rest ] || { rest=1; shift; }
 kernel=${1:-uml}
+known_kernel "$kernel"
+has_test_modules "$kernel" || die "$kernel has no unit tests: use a kernel of User-Mode Linux"
 
 need_packages python3
 kdir=$("$vmdir/kernel.sh" "$kernel") || exit 1
