@@ -148,7 +148,7 @@ def guest(name, *command, here=TOP, cwd=None):
 
 def run(kind, status, report, command=None):
     """Returns a line about a canary."""
-    command = command or f'insmod {work}/canary.ko trouble={kind}'
+    command = command or f'insmod {built}/src/kunit/canary.ko trouble={kind}'
     if kernel == 'uml-dma':
         command = f"bash -c '. {TOP}/scripts/vm/nfs.sh && device_up' && {command}"
     if kind == 'hung':
@@ -207,8 +207,6 @@ for name in SIGNALS:
     signal.signal(name, stop)
 built = subprocess.run([f'{TOP}/scripts/vm/modules.sh', kernel], stdout=subprocess.PIPE, text=True,
                        check=True).stdout.strip()
-# A copy, because the unit tests may rebuild their modules at any time
-shutil.copy(f'{built}/src/kunit/canary.ko', work)
 own = []
 if kernel == 'uml-debug':
     # A checkout in the machine's /tmp, beside another file; and /tmp as the current folder
