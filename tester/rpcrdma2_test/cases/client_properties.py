@@ -233,6 +233,7 @@ def wishes_with_the_xid_of_a_call(t):
         count += 1
     check(count, 'no Call')
     t.succeeds()
+    check(not [m for m in t.others if m.proc == RESPROP], f'answered twice: {t.others}')
 
 
 @case('S15 S17', plays='server',
