@@ -446,6 +446,13 @@ reasons()
 	done
 }
 
+# hw_figures: prints the counters of this guest's device that are not 0
+hw_figures()
+{
+	grep -sH . /sys/class/infiniband/*/ports/1/hw_counters/* |
+		sed -n '/:0$/d; s|.*/||; s/:/=/p' | paste -sd' '
+}
+
 # expect NAME EXPRESSION: a case that evaluates the expression over the counters in rose[]
 expect()
 {

@@ -21,8 +21,7 @@ shown()
 	done
 	echo "# $1:${said%,}"
 	[ "${rose[c_disconnects]:-0}" -eq 0 ] ||
-		echo "# $1: ended:$(reasons);$(cd /sys/class/infiniband/rxe0/ports/1/hw_counters &&
-			grep -Hs '[1-9]' ./*_err ./*_request | tr -d ./ | tr '\n' ' ')"
+		echo "# $1: ended:$(reasons); $(hw_figures)"
 }
 
 # spoken: prints the versions of all connections to the server on one line

@@ -117,13 +117,6 @@ sent_once()
 	without "$1: one connection, no repeated RPC" "$(repeats "$2")"
 }
 
-# hw_figures: prints the counters of this node's device that are not 0
-hw_figures()
-{
-	grep -sH . /sys/class/infiniband/*/ports/1/hw_counters/* |
-		sed -n '/:0$/d; s|.*/||; s/:/=/p' | paste -sd' '
-}
-
 # undisturbed LABEL CLIENT SERVER: the same, and counters of both transports
 undisturbed()
 {
