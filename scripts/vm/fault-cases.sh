@@ -184,6 +184,23 @@ unmapped()
 		"$4 && c_connects == 0"
 }
 
+# has_not_connected: succeeds if a connection could not be established since $before
+has_not_connected()
+{
+	risen_now
+	[ $((rose[c_connect_failures] + rose[s_accept_failures])) -gt 0 ]
+}
+
+# put_until_not_connected: writes over one new connection after the other, until one could not
+# be established, or all failures were injected. Random failures may spare a connection.
+put_until_not_connected()
+{
+	until has_not_connected || was_injected fail_map_recv; do
+		lose
+		put 1M || return
+	done
+}
+
 # For a while each end lacks some of a connection's Receives.
 unmapped_receives()
 {
@@ -192,8 +209,7 @@ unmapped_receives()
 	before=$(counters)
 	fault fail_map_recv 30
 	echo 10 >"$faults/fail_map_recv/probability"
-	lose
-	check "$name: the data are correct" put 1M
+	check "$name: the data are correct" put_until_not_connected
 	keep
 	no_fault fail_map_recv
 	risen "$before"
