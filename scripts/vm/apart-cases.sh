@@ -32,7 +32,7 @@ apart_files()
 {
 	local name="NFSv$1, $2" before
 
-	before=$(counters)
+	counted_anew "$name"
 	check "$name: mount" mount_nfs rdma2 "$1" /mnt "$patient,sec=$2" || return
 	check "$name: a tree in each direction, checksums of both sides" trees
 	check "$name: a user" as_user alice touch /mnt/alice

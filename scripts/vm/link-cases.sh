@@ -212,6 +212,21 @@ mount_far()
 	return "$rc"
 }
 
+# none_is_connected: succeeds if neither node has a connection of rdma2. The last umount returns
+# before its connection ends, and both ends count that as a disconnect.
+none_is_connected()
+{
+	! grep -qs . /proc/net/rpc/xprtrdma2 &&
+		on_server "! grep -qsvE ' state=(ended|refused) ' /proc/net/rpc/svcrdma2"
+}
+
+# counted_anew LABEL: sets $before, which counts no end of an earlier mount
+counted_anew()
+{
+	await none_is_connected || fail "$1: a connection of an earlier mount is left"
+	before=$(counters)
+}
+
 # pairing LABEL CLIENT SERVER VERSION [OPTIONS]: tests one mount
 pairing()
 {
@@ -220,7 +235,7 @@ pairing()
 
 	label+=", NFSv$vers"
 	[ "$client$server" = rdma2rdma2 ] && speaks=2 || opts=${opts:-$intree_opts}
-	before=$(counters)
+	counted_anew "$label"
 	check "$label: mount" mount_far "$client" "$vers" "$opts" || return
 	verdicts "$label" "$VM_TOP/scripts/fs-exercise.py" "$vers" /mnt
 	check "$label: a tree in each direction, checksums of both sides" trees
