@@ -488,6 +488,8 @@ never_accepted()
 	await has_risen s_accept_failures -eq 1
 	risen "$before"
 	expect "$name ends when the listener does" "s_accept_failures == 1 && s_accepts == 0"
+	# The peer has its answer: a signal before that would end it without a count.
+	await grep -qx ready /tmp/crowds || fail "$name: its peer gets no answer"
 	kill "$crowd"
 	wait "$crowd" || fail "$name: $(tail -n 1 /tmp/crowds)"
 	check "$name: its peer gets a reject" [ "$(crowd_total mute refused)" -ge 1 ]
