@@ -206,6 +206,7 @@ killed_at_fence()
 	echo_do kill
 	wait "$run"
 	no_fault fail_inv
+	await has_risen s_ended_STALLED -ge 1
 }
 
 # The answer to a Call has come, and the invalidation of its memory hangs. The service waits

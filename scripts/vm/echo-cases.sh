@@ -406,6 +406,7 @@ injected_run()
 	echo 1 >"$debug/fail_sunrpc/ignore-server-disconnect"
 	echo_do "run direction=backward count=20 window=1 retry call=1000 reply=1000"
 	keep
+	await ends_are_counted
 }
 
 # sunrpc's fault injection ends connections for RPCs in either direction. With several
