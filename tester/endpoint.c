@@ -418,17 +418,44 @@ unsigned int ep_completed(struct endpoint *ep)
 	return ep->completed;
 }
 
-static int post(struct endpoint *ep, struct ibv_send_wr *wr)
+/* One Send, and the place of its message */
+struct send {
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+};
+
+static void prepare(struct endpoint *ep, struct send *send, unsigned int ahead,
+		    const void *message, size_t length)
+{
+	unsigned char *slot = ep->sends + (ep->sent + ahead) % SENDS * ep->size;
+
+	memcpy(slot, message, length);
+	send->sge = (struct ibv_sge) {
+		.addr = (uintptr_t)slot,
+		.length = length,
+		.lkey = ep->send_mr->lkey,
+	};
+	send->wr = (struct ibv_send_wr) {
+		.opcode = IBV_WR_SEND,
+		.sg_list = &send->sge,
+		.num_sge = length ? 1 : 0,
+	};
+}
+
+/* Waits until the Send Queue has room for @count work requests, if it has not. */
+static int make_room(struct endpoint *ep, unsigned int count)
+{
+	return ep->sent - ep->completed > SENDS - count ? ep_flush(ep, PATIENCE) : 0;
+}
+
+/* Posts a chain of @count work requests. */
+static int post(struct endpoint *ep, struct ibv_send_wr *wr, unsigned int count)
 {
 	struct ibv_send_wr *bad;
-	unsigned int count = wr->next ? 2 : 1;
-	int ret;
+	int ret = make_room(ep, count);
 
-	if (ep->sent - ep->completed > SENDS - count) {
-		ret = ep_flush(ep, PATIENCE);
-		if (ret)
-			return ret;
-	}
+	if (ret)
+		return ret;
 	ret = ibv_post_send(ep->id->qp, wr, &bad);
 	if (!ret)
 		ep->sent += count;
@@ -439,46 +466,50 @@ static int post(struct endpoint *ep, struct ibv_send_wr *wr)
 int ep_send(struct endpoint *ep, const void *message, size_t length,
 	    uint32_t invalidate)
 {
-	unsigned char *slot = ep->sends + ep->sent % SENDS * ep->size;
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)slot,
-		.length = length,
-		.lkey = ep->send_mr->lkey,
-	};
-	struct ibv_send_wr wr = {
-		.opcode = invalidate ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND,
-		.invalidate_rkey = invalidate,
-		.sg_list = &sge,
-		.num_sge = length ? 1 : 0,
-	};
+	struct send send;
 
 	if (length > ep->size)
 		return -EMSGSIZE;
-	if (ep->sent - ep->completed == SENDS && ep_flush(ep, PATIENCE))
+	if (make_room(ep, 1))
 		return -ECONNRESET;
-	memcpy(slot, message, length);
-	return post(ep, &wr);
+	prepare(ep, &send, 0, message, length);
+	if (invalidate) {
+		send.wr.opcode = IBV_WR_SEND_WITH_INV;
+		send.wr.invalidate_rkey = invalidate;
+	}
+	return post(ep, &send.wr, 1);
 }
 
-/* ep_send_twice - post two Sends of one message with one doorbell */
-int ep_send_twice(struct endpoint *ep, const void *message, size_t length)
+/*
+ * ep_send_all - post a Send for each message, with one doorbell
+ *
+ * @messages: their bytes, without gaps
+ * @lengths: their lengths
+ *
+ * Return: the number of messages posted, which is less than @count if they do
+ * not all fit the Send Queue; or a negative errno
+ */
+int ep_send_all(struct endpoint *ep, const unsigned char *messages,
+		const uint32_t *lengths, unsigned int count)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)ep->sends,
-		.length = length,
-		.lkey = ep->send_mr->lkey,
-	};
-	struct ibv_send_wr wr[2] = {
-		{ .opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1, .next = &wr[1] },
-		{ .opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1 },
-	};
+	struct send sends[SENDS];
+	unsigned int i;
+	int ret;
 
-	if (length > ep->size)
-		return -EMSGSIZE;
-	if (ep_flush(ep, PATIENCE))
+	if (count > SENDS)
+		count = SENDS;
+	if (make_room(ep, count))
 		return -ECONNRESET;
-	memcpy(ep->sends, message, length);
-	return post(ep, wr);
+	for (i = 0; i < count; i++) {
+		if (lengths[i] > ep->size)
+			return -EMSGSIZE;
+		prepare(ep, &sends[i], i, messages, lengths[i]);
+		messages += lengths[i];
+		if (i)
+			sends[i - 1].wr.next = &sends[i].wr;
+	}
+	ret = count ? post(ep, &sends[0].wr, count) : 0;
+	return ret ? ret : (int)count;
 }
 
 /*
@@ -589,7 +620,7 @@ int region_window(struct endpoint *ep, struct region *region)
 	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_READ |
 					       IBV_ACCESS_REMOTE_WRITE;
 	region->handle = wr.bind_mw.rkey;
-	return post(ep, &wr) ? -EIO : ep_flush(ep, PATIENCE);
+	return post(ep, &wr, 1) ? -EIO : ep_flush(ep, PATIENCE);
 }
 
 void region_free(struct region *region)
@@ -623,7 +654,7 @@ int ep_rdma(struct endpoint *ep, int what, struct region *region, size_t at,
 		.num_sge = length ? 1 : 0,
 		.wr.rdma = { .remote_addr = offset, .rkey = handle },
 	};
-	int ret = post(ep, &wr);
+	int ret = post(ep, &wr, 1);
 
 	return ret ? ret : ep_flush(ep, PATIENCE);
 }

@@ -72,7 +72,7 @@ def load():
             ('ep_close', None, pointer),
             ('ep_private', i, pointer, pointer, i),
             ('ep_send', i, pointer, chars, size, u32),
-            ('ep_send_twice', i, pointer, chars, size),
+            ('ep_send_all', i, pointer, chars, pointer, u32),
             ('ep_post_receives', i, pointer, u32),
             ('ep_keep_receives', None, pointer),
             ('ep_is_lost', i, pointer),
@@ -205,11 +205,14 @@ class Endpoint:
         if code:
             raise Lost(f'Send: {os.strerror(-code)}')
 
-    def post_twice(self, data):
-        """Sends the message twice, with one doorbell."""
-        code = lib.ep_send_twice(self.pointer, data, len(data))
-        if code:
-            raise Lost(f'Send: {os.strerror(-code)}')
+    def post_all(self, *messages):
+        """Sends the messages, with one doorbell for all that fit the Send Queue."""
+        while messages:
+            lengths = (ctypes.c_uint32 * len(messages))(*map(len, messages))
+            code = lib.ep_send_all(self.pointer, b''.join(messages), lengths, len(messages))
+            if code < 0:
+                raise Lost(f'Send: {os.strerror(-code)}')
+            messages = messages[code:]
 
     def flush(self, patience=5):
         code = lib.ep_flush(self.pointer, int(scaled(patience) * 1000))

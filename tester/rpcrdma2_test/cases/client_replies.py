@@ -431,7 +431,8 @@ def reply_in_another_version(t):
 def reply_twice(t):
     """A Reply that is sent twice at once has an effect once"""
     def bad(r):
-        t.endpoint.post_twice(r.head_with(r.placed(4096)).encode())
+        data = r.head_with(r.placed(4096)).encode()
+        t.endpoint.post_all(data, data)
         return ()
     succeeds(t, chunk_read, bad)
 

@@ -13,6 +13,11 @@ from ..wire import INVALID_PROC, RBSIZ, Error, Option, Prop, Rpc, reqprop, updpr
 def at_once(t, messages):
     """Sends all messages before taking any answer; each has to be answered. Returns the answers."""
     t.send(*messages)
+    return answers_to(t, messages)
+
+
+def answers_to(t, messages):
+    """Returns the answers to these messages, in any order; each has to be answered."""
     left, answers = {m.xid for m in messages}, []
     while left:
         answer = t.receive()
@@ -151,15 +156,18 @@ def grown(t, enough=None, reads=None):
     """
     Uses all credits until there are more, or ENOUGH. Returns the grant.
 
-    A server that is faster than the Calls arrive does not have all of them at a time. With READS,
-    a Read list, each Call stays for the time of its RDMA Reads.
+    A server that is faster than the Calls arrive does not have all of them at a time. So the
+    device gets them at once. With READS, a Read list, each Call stays for the time of its RDMA
+    Reads.
     """
     grant = granted(t)
     enough = enough or grant + 1
     for _ in range(64):
         if grant >= enough:
             break
-        at_once(t, [t.null(reads=reads or ()) for _ in range(grant)])
+        calls = [t.null(reads=reads or ()) for _ in range(grant)]
+        t.endpoint.post_all(*(call.encode() for call in calls))
+        answers_to(t, calls)
         grant = granted(t)
     check(grant >= enough, f'{grant} credits, not {enough}, although all are used')
     return grant
