@@ -14,7 +14,7 @@
 /* minimum budget in pages: a Receive has one at least, a new connection seven */
 #define SVC2_MEMORY_MIN	64UL
 
-/* Receives posted without a use of the grant until it is lowered: pure.h */
+/* Receives posted without a use of the grant until it is lowered */
 #define SVC2_GRANT_UNUSED	1024
 
 /* Each Reply reads these two. */
