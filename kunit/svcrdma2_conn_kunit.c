@@ -203,7 +203,7 @@ static void s46_deadline(struct kunit *test)
 	svc2_not_established(&sp->sp_deadline.work);
 	expect_loss(test, sp, RPCRDMA2_LOSS_UNREACHABLE);
 	sp = accepted(test);
-	svc2_close(sp, RPCRDMA2_LOSS_FLUSHED);
+	svc2_lose(sp, RPCRDMA2_LOSS_FLUSHED);
 	svc2_not_established(&sp->sp_deadline.work);
 	expect_loss(test, sp, RPCRDMA2_LOSS_FLUSHED);
 	sp = accepted(test);

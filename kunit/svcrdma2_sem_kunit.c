@@ -536,7 +536,7 @@ static void s46_loss_ends_wait(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, 9, 0), 0);
 	KUNIT_EXPECT_FALSE(test, join(f, &wt));
-	svc2_close(&f->sp, RPCRDMA2_LOSS_PEER);
+	svc2_lose(&f->sp, RPCRDMA2_LOSS_PEER);
 	svc2_sem_sleep(&f->sp, &wt);
 	KUNIT_EXPECT_FALSE(test, svc2_sem_leave(&f->sp, &f->sp.sp_sq_sem, &wt));
 	KUNIT_EXPECT_EQ(test, svc2_sem_take(&f->sp, &f->sp.sp_sq_sem, 1, 0), -ENOTCONN);

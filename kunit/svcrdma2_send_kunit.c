@@ -90,7 +90,7 @@ static void s46_pages_are_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, svc2_pages_take(sp, &f->call, PAGES), PAGES);
 	KUNIT_EXPECT_EQ(test, svc2_has_wspace(&sp->sp_xprt), 1);
 
-	KUNIT_EXPECT_EQ(test, svc2_tx_take_pages(&f->rqst, tx), 0);
+	KUNIT_EXPECT_EQ(test, svc2_tx_hold_pages(&f->rqst, tx), 0);
 	KUNIT_EXPECT_EQ(test, tx->tx_npages, PAGES - 1);
 	KUNIT_EXPECT_EQ(test, tx->tx_charged, PAGES - 1);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&sp->sp_quota.qu_pages), PAGES + PAGES - 1);

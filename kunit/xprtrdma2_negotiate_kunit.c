@@ -93,7 +93,7 @@ static void s34_note_expiry(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, time_before64(noted[i] + 4 * delay, mute));
 		KUNIT_EXPECT_EQ(test, end, noted[i] + 90 * HZ);
 		KUNIT_EXPECT_EQ(test, mute, noted[i] + 240 * HZ);
-		KUNIT_EXPECT_EQ(test, mute, xprt2_note_end(XPRT2_A_SILENCE, noted[i]));
+		KUNIT_EXPECT_EQ(test, mute, xprt2_note_end(XPRT2_A_NONE, noted[i]));
 		KUNIT_EXPECT_EQ(test, end, xprt2_note_end(XPRT2_A_ERR_BAD_XDR, noted[i]));
 	}
 }
@@ -208,9 +208,9 @@ static const struct action_case action_cases[] = {
 	{ "C-104 a version 1 message: version 1",
 	  PROBE(1), XPRT2_A_MSG_ONE, XPRT2_ACT_ONE },
 	{ "S29 silence: the client tries an RPC",
-	  PROBE(1), XPRT2_A_SILENCE, XPRT2_ACT_TRIAL },
+	  PROBE(1), XPRT2_A_NONE, XPRT2_ACT_TRIAL },
 	{ "S34 silence again, after an interrupted trial: version 1",
-	  PROBE(2), XPRT2_A_SILENCE, XPRT2_ACT_AGAIN_ONE },
+	  PROBE(2), XPRT2_A_NONE, XPRT2_ACT_AGAIN_ONE },
 	{ "C-103 connection lost: a later attempt",
 	  PROBE(1), XPRT2_A_LOST, XPRT2_ACT_LATER },
 	{ "C-103 connection lost twice in one outage: a later attempt",
@@ -226,7 +226,7 @@ static const struct action_case action_cases[] = {
 	{ "C-103 connection lost twice, in two outages: version 1 on trial",
 	  PROBE_APART(2), XPRT2_A_LOST, XPRT2_ACT_AGAIN_ONE },
 	{ "S29 silence after an outage: the client tries an RPC",
-	  PROBE_APART(1), XPRT2_A_SILENCE, XPRT2_ACT_TRIAL },
+	  PROBE_APART(1), XPRT2_A_NONE, XPRT2_ACT_TRIAL },
 	{ "S29 a Reply without an RPC is not an answer",
 	  PROBE(1), XPRT2_A_REPLY_TWO, XPRT2_ACT_WAIT },
 	{ "S31 an error without an RPC is not an answer",
@@ -245,7 +245,7 @@ static const struct action_case action_cases[] = {
 	{ "C-076 an error in version 2 is an answer in version 2",
 	  TRIAL, XPRT2_A_ERR_OTHER, XPRT2_ACT_TWO },
 	{ "C-103 silence: version 1 on the next connection",
-	  TRIAL, XPRT2_A_SILENCE, XPRT2_ACT_AGAIN_ONE },
+	  TRIAL, XPRT2_A_NONE, XPRT2_ACT_AGAIN_ONE },
 	{ "C-103 connection lost: version 1 on the next connection",
 	  TRIAL, XPRT2_A_LOST, XPRT2_ACT_AGAIN_ONE },
 	{ "S33 ERR_VERS: version 1 on the next connection, the RPC marshalled again",
@@ -255,7 +255,7 @@ static const struct action_case action_cases[] = {
 	  TRIAL_UNSENT, XPRT2_A_LOST, XPRT2_ACT_LATER },
 
 	{ "S34 a known server of version 1 is silent: version 1",
-	  PROBED_AGAIN(1), XPRT2_A_SILENCE, XPRT2_ACT_AGAIN_ONE },
+	  PROBED_AGAIN(1), XPRT2_A_NONE, XPRT2_ACT_AGAIN_ONE },
 	{ "S34 a known server of version 1 goes away: a later attempt",
 	  PROBED_AGAIN(1), XPRT2_A_LOST, XPRT2_ACT_LATER },
 	{ "S34 a known server of version 1 supports version 2 now",
@@ -263,7 +263,7 @@ static const struct action_case action_cases[] = {
 	{ "S34 a known server of version 1 is of version 1",
 	  PROBED_AGAIN(1), XPRT2_A_ERR_VERS, XPRT2_ACT_ONE },
 	{ "S34 a known server of version 1, not allowed: the client tries an RPC",
-	  PROBED_AGAIN(2), XPRT2_A_SILENCE, XPRT2_ACT_TRIAL },
+	  PROBED_AGAIN(2), XPRT2_A_NONE, XPRT2_ACT_TRIAL },
 
 	{ "S37 C-060 BAD_XDR: a second probe without experimental properties",
 	  PROBE(1), XPRT2_A_ERR_BAD_XDR, XPRT2_ACT_AGAIN_PLAIN },
@@ -283,13 +283,13 @@ static const struct action_case action_cases[] = {
 	  PROBE_PLAIN(2), XPRT2_A_FOREIGN, XPRT2_ACT_AGAIN_ONE },
 
 	{ "S34 version 1 not allowed: the client waits for a silent server",
-	  TRIAL_TWO, XPRT2_A_SILENCE, XPRT2_ACT_WAIT },
+	  TRIAL_TWO, XPRT2_A_NONE, XPRT2_ACT_WAIT },
 	{ "S34 version 1 not allowed: a later attempt after a lost connection",
 	  TRIAL_TWO, XPRT2_A_LOST, XPRT2_ACT_LATER },
 	{ "S34 version 1 not allowed: back-off after the second lost probe",
 	  PROBE_TWO(2), XPRT2_A_LOST, XPRT2_ACT_LATER },
 	{ "S34 version 1 not allowed: an RPC after the second silence too",
-	  PROBE_TWO(2), XPRT2_A_SILENCE, XPRT2_ACT_TRIAL },
+	  PROBE_TWO(2), XPRT2_A_NONE, XPRT2_ACT_TRIAL },
 	{ "S37 version 1 not allowed: another dialect is a failure",
 	  PROBE_TWO(1), XPRT2_A_FOREIGN, XPRT2_ACT_FAIL },
 
@@ -363,7 +363,7 @@ static void negotiation_ends(struct kunit *test)
 		XPRT2_A_CONNPROP, XPRT2_A_ERR_VERS, XPRT2_A_ERR_LACKS,
 		XPRT2_A_ERR_LACKS_RPC, XPRT2_A_ERR_BAD_XDR,
 		XPRT2_A_ERR_OTHER, XPRT2_A_REPLY_TWO, XPRT2_A_MSG_ONE,
-		XPRT2_A_FOREIGN, XPRT2_A_SILENCE, XPRT2_A_LOST,
+		XPRT2_A_FOREIGN, XPRT2_A_NONE, XPRT2_A_LOST,
 	};
 	unsigned int probes, again, i;
 	bool one, plain;
@@ -486,13 +486,13 @@ static const struct meaning_case meaning_cases[] = {
 	  .want = XPRT2_A_REPLY_TWO },
 	{ "C-066 a backward Call is not an answer",
 	  RPC(2, RDMA2_MSG, RDMA2_CALL),
-	  .want = XPRT2_A_SILENCE },
+	  .want = XPRT2_A_NONE },
 	{ "C-084 a backward Call with too many chunks is not an answer",
 	  RPC(2, RDMA2_MSG, RDMA2_CALL), RDMA2_ERR_WRITE_CHUNKS,
-	  .want = XPRT2_A_SILENCE },
+	  .want = XPRT2_A_NONE },
 	CALL_BUT(2, XPRT2_A_FOREIGN), CALL_BUT(3, XPRT2_A_FOREIGN),
-	CALL_BUT(4, XPRT2_A_SILENCE), CALL_BUT(5, XPRT2_A_SILENCE),
-	CALL_BUT(6, XPRT2_A_SILENCE), CALL_BUT(7, XPRT2_A_FOREIGN),
+	CALL_BUT(4, XPRT2_A_NONE), CALL_BUT(5, XPRT2_A_NONE),
+	CALL_BUT(6, XPRT2_A_NONE), CALL_BUT(7, XPRT2_A_FOREIGN),
 	{ "S37 a Reply with too many chunks is an unknown message",
 	  RPC(2, RDMA2_MSG, RDMA2_REPLY), RDMA2_ERR_WRITE_CHUNKS,
 	  .want = XPRT2_A_FOREIGN },
@@ -502,20 +502,20 @@ static const struct meaning_case meaning_cases[] = {
 	  .connprop = true, .want = XPRT2_A_CONNPROP },
 	{ "S31 a short message is not an answer",
 	  RPC(2, RDMA2_MSG, RDMA2_REPLY),
-	  RDMA2_DROP, .want = XPRT2_A_SILENCE },
+	  RDMA2_DROP, .want = XPRT2_A_NONE },
 	{ "S37 a malformed message is an unknown message",
 	  RPC(2, RDMA2_CONNPROP, RDMA2_CALL), RDMA2_ERR_BAD_XDR,
 	  .want = XPRT2_A_FOREIGN },
 	{ "S11 a CONNPROP with a bad body is not an answer",
 	  RPC(2, RDMA2_CONNPROP, RDMA2_CALL), RDMA2_ERR_BAD_XDR,
-	  .connprop = true, .bad_body = true, .want = XPRT2_A_SILENCE },
+	  .connprop = true, .bad_body = true, .want = XPRT2_A_NONE },
 	{ "S40 an unknown option is not an answer",
 	  RPC(2, RDMA2_OPTIONAL, RDMA2_CALL), RDMA2_ERR_INVALID_OPTION,
-	  .bad_body = true, .want = XPRT2_A_SILENCE },
+	  .bad_body = true, .want = XPRT2_A_NONE },
 	{ "S01 CONNPROP as an option", RPC(2, RDMA2_OPTIONAL, RDMA2_CALL),
 	  .connprop = true, .want = XPRT2_A_CONNPROP },
 	{ "S30 UPDPROP is not an answer", RPC(2, RDMA2_UPDPROP, RDMA2_CALL),
-	  .want = XPRT2_A_SILENCE },
+	  .want = XPRT2_A_NONE },
 };
 
 KUNIT_ARRAY_PARAM_DESC(meaning, meaning_cases, desc);
@@ -561,7 +561,7 @@ static const struct disposition_case {
 	enum xprt2_disposition	want;
 } disposition_cases[] = {
 	{ "a message that is not an answer", XPRT2_PROBE,
-	  XPRT2_A_SILENCE, true, XPRT2_D_HANDLE },
+	  XPRT2_A_NONE, true, XPRT2_D_HANDLE },
 	{ "S29 an answer to the probe", XPRT2_PROBE, XPRT2_A_CONNPROP, false,
 	  XPRT2_D_PROBE },
 	{ "C-026 a refusal of the probe", XPRT2_PROBE, XPRT2_A_ERR_LACKS, true,
@@ -622,7 +622,7 @@ static void disposition_after_action(struct kunit *test)
 static void probe_failed(struct kunit *test)
 {
 	KUNIT_EXPECT_FALSE(test, xprt2_probe_failed(XPRT2_PROBE,
-						    XPRT2_A_SILENCE));
+						    XPRT2_A_NONE));
 	KUNIT_EXPECT_FALSE(test, xprt2_probe_failed(XPRT2_PROBE,
 						    XPRT2_A_CONNPROP));
 	KUNIT_EXPECT_TRUE(test, xprt2_probe_failed(XPRT2_PROBE,

@@ -264,7 +264,7 @@ static void svc2_callback_invalidated(struct svc2_callback *sc, u32 handle)
 		svc2_count(backward_remote_invs);
 		atomic_long_inc(&sp->sp_called.bw_invs);
 	} else {
-		svc2_close(sp, RPCRDMA2_LOSS_HANDLE);
+		svc2_lose(sp, RPCRDMA2_LOSS_HANDLE);
 	}
 }
 
@@ -315,7 +315,7 @@ static void svc2_bc_watch(struct work_struct *work)
 			sc->sc_awaited = true;
 		}
 	if (sp) {
-		svc2_close(sp, RPCRDMA2_LOSS_STALLED);
+		svc2_lose(sp, RPCRDMA2_LOSS_STALLED);
 		rpcrdma2_sq_drain(&sp->sp_conn);
 		svc_xprt_put(&sp->sp_xprt);
 	} else if (!list_empty_careful(&bc->bc_answered)) {
@@ -765,7 +765,7 @@ static int svc2_bc_send_request(struct rpc_rqst *rqst)
  */
 static void svc2_bc_inject_disconnect(struct rpc_xprt *xprt)
 {
-	svc2_close(svc2_from_xprt(xprt->bc_xprt), RPCRDMA2_LOSS_INJECTED);
+	svc2_lose(svc2_from_xprt(xprt->bc_xprt), RPCRDMA2_LOSS_INJECTED);
 }
 
 static void svc2_bc_destroy(struct rpc_xprt *xprt)
@@ -894,7 +894,7 @@ void svc2_check_handle(struct svc2_xprt *sp, const struct rpcrdma2_msg *msg)
 
 	if (msg->mg_handle &&
 	    rpcrdma2_handle_in_use(&sp->sp_conn, msg->mg_handle, &xid))
-		svc2_close(sp, RPCRDMA2_LOSS_HANDLE);
+		svc2_lose(sp, RPCRDMA2_LOSS_HANDLE);
 }
 
 /**

@@ -120,7 +120,7 @@ bool svc2_shortage_retry(struct svc2_xprt *sp, unsigned int *tries, int *ret)
 			schedule_timeout_uninterruptible(SVC2_SHORTAGE_PAUSE);
 			return true;
 		}
-		svc2_close(sp, RPCRDMA2_LOSS_MEMORY);
+		svc2_lose(sp, RPCRDMA2_LOSS_MEMORY);
 	}
 	*ret = -ENOTCONN;
 	return false;
@@ -810,7 +810,7 @@ void svc2_pages_deferred(struct svc2_xprt *sp)
 	if (!pages)
 		return;
 	svc2_pages_give(sp, pages);
-	svc2_close(sp, RPCRDMA2_LOSS_REPLY);
+	svc2_lose(sp, RPCRDMA2_LOSS_REPLY);
 }
 
 /**
@@ -1027,7 +1027,7 @@ static int svc2_sem_take_slow(struct svc2_xprt *sp, struct svc2_sem *sem,
 		return 0;
 	if (!rpcrdma2_conn_is_lost(&sp->sp_conn)) {
 		svc2_count(stalls);
-		svc2_close(sp, RPCRDMA2_LOSS_STALLED);
+		svc2_lose(sp, RPCRDMA2_LOSS_STALLED);
 	}
 	return -ENOTCONN;
 }

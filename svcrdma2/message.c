@@ -465,14 +465,15 @@ static bool svc2_spares_return(struct svc2_msg *call, struct page **pages,
 }
 
 /**
- * svc2_reply_put_pages - take the pages of a Reply from its thread
+ * svc2_reply_detach_pages - remove the pages of a Reply from its thread
  * @rqstp: thread whose Reply is posted, or was refused by a lost connection
  * @call: its Call
- * @head: a send context has taken the page of the head
- * @pages: it has taken the other pages
+ * @head: a send context holds the page of the head, which svc2_tx_hold_pages()
+ *	has recorded
+ * @pages: it holds the other pages; if it does not, they are released
  */
-void svc2_reply_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
-			  bool head, bool pages)
+void svc2_reply_detach_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
+			     bool head, bool pages)
 {
 	struct page **rest = rqstp->rq_respages + 1;
 	unsigned int count = max_t(long, rqstp->rq_next_page - rest, 0);

@@ -549,7 +549,7 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	/* in version 1 the private data allows it (P-07, P-09) */
 	handle = rpcrdma2_inv_handle(h, sp->sp_peer.cl_inv);
 	if (h->h_inv_handle && !handle)
-		svc2_count(bad_inv_handle);
+		svc2_count(bad_nominations);
 	/* the device must support remote invalidation, too (C-007) */
 	call->sm_inv_handle = sp->sp_can_invalidate ? handle : 0;
 	call->sm_inline = h->h_proc == RDMA2_MSG ? call->sm_msg.mg_paylen : 0;

@@ -580,11 +580,11 @@ static int svc2_tx_payload(struct svc2_xprt *sp, struct svc2_tx *tx,
 }
 
 /*
- * Takes the pages of a Reply that the device reads (R4). They stay in the
- * thread's array until svc2_reply_put_pages(). Return: 0, or -ENOMEM for a
- * transient shortage; svc2_tx_reset() follows.
+ * Makes the context the holder of the pages that the device reads (R4). The
+ * thread's array has them too, until svc2_reply_detach_pages(). Return: 0, or
+ * -ENOMEM for a transient shortage; svc2_tx_reset() follows.
  */
-static int svc2_tx_take_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
+static int svc2_tx_hold_pages(struct svc_rqst *rqstp, struct svc2_tx *tx)
 {
 	struct page **pages = rqstp->rq_respages + !tx->tx_reads_head;
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
@@ -700,7 +700,7 @@ int svc2_error_instead(struct svc2_xprt *sp, struct svc2_tx *tx,
 out_close:
 	/* neither answer nor error (S46) */
 	svc2_tx_put(sp, tx);
-	svc2_close(sp, RPCRDMA2_LOSS_REPLY);
+	svc2_lose(sp, RPCRDMA2_LOSS_REPLY);
 	return -ENOTCONN;
 }
 
@@ -893,7 +893,7 @@ static int svc2_reply_fill_tx(struct svc_rqst *rqstp, struct svc2_tx *tx,
 		return -EMSGSIZE;
 	if (!plan->pn_reply_chunk)
 		ret = svc2_tx_payload(sp, tx, res, plan);
-	return ret ?: svc2_tx_take_pages(rqstp, tx);
+	return ret ?: svc2_tx_hold_pages(rqstp, tx);
 }
 
 /* Return: as svc2_sendto(); -EAGAIN when it must be planned again (C-034). */
@@ -920,7 +920,7 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 	ret = svc2_tx_post(sp, tx, call->sm_inv_handle, &call->sm_entries);
 	if (unlikely(ret == -EMSGSIZE)) {
 		svc2_count(replies_planned_again);
-		/* undo svc2_tx_take_pages(), perhaps for another Reply */
+		/* undo svc2_tx_hold_pages(), perhaps for another Reply */
 		if (tx->tx_charged) {	/* else svc2_pages_deferred() may run */
 			call->sm_charged += tx->tx_charged;
 			call->sm_reply_pages += tx->tx_charged;
@@ -930,7 +930,7 @@ static int svc2_reply_send(struct svc_rqst *rqstp, struct svc2_tx *tx,
 		svc2_tx_reset(sp, tx);
 		return -EAGAIN;
 	}
-	svc2_reply_put_pages(rqstp, call, head, pages);
+	svc2_reply_detach_pages(rqstp, call, head, pages);
 	return ret;
 }
 

@@ -240,7 +240,7 @@ enum {
 	C(backward_silent)	/* of these, waited for the answer in vain */ \
 	C(mrs_allocated)	/* memory regions for callbacks */	\
 	RPCRDMA2_PROPS_COUNTERS(C)					\
-	C(bad_inv_handle)	/* nominated, but not in the header */	\
+	C(bad_nominations)	/* nominated, but not in the header */	\
 	C(read_chunks)							\
 	C(read_chunk_bytes)						\
 	C(long_calls)		/* Calls in a Position-Zero chunk */	\
@@ -702,7 +702,7 @@ static inline const struct sockaddr_storage *svc2_peer(const struct svc2_xprt *s
 }
 
 /* Loses a connection, unless it is lost. Any context but hard interrupts */
-static inline void svc2_close(struct svc2_xprt *sp, enum rpcrdma2_loss why)
+static inline void svc2_lose(struct svc2_xprt *sp, enum rpcrdma2_loss why)
 {
 	rpcrdma2_conn_lose(&sp->sp_conn, why);
 }
@@ -785,8 +785,8 @@ void svc2_msg_put(struct svc2_xprt *sp, struct svc2_msg *call);
 void svc2_msg_put_recv(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
-void svc2_reply_put_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
-			  bool head, bool pages);
+void svc2_reply_detach_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
+			     bool head, bool pages);
 void svc2_breaker_note(struct svc2_xprt *sp, u32 xid);
 bool svc2_take_breaker(struct svc2_xprt *sp, u32 xid);
 

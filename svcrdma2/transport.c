@@ -2,7 +2,7 @@
 /*
  * Listeners, and connections from the request to connect to the last reference.
  *
- * Loss of a connection begins with svc2_close(), which marks the svc_xprt, and
+ * Loss of a connection begins with svc2_lose(), which marks the svc_xprt, and
  * wakes the threads that wait for a semaphore; an svc thread then detaches the
  * connection. The RPC layer also sets XPT_CLOSE by itself, when the service
  * stops or the connection is idle; then it is lost in ->xpo_detach.
@@ -219,7 +219,7 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	if (event->event >= ARRAY_SIZE(losses) || !losses[event->event])
 		return 0;
 	if (!svc2_pending_end(sp))
-		svc2_close(sp, losses[event->event]);
+		svc2_lose(sp, losses[event->event]);
 	return 0;
 }
 
@@ -235,14 +235,14 @@ static void svc2_not_established(struct work_struct *work)
 
 	if (!READ_ONCE(sp->sp_received) && !READ_ONCE(sp->sp_event_at) &&
 	    !rpcrdma2_conn_is_lost(&sp->sp_conn))
-		svc2_close(sp, RPCRDMA2_LOSS_UNREACHABLE);
+		svc2_lose(sp, RPCRDMA2_LOSS_UNREACHABLE);
 }
 
 static void svc2_qp_failed(struct work_struct *work)
 {
 	struct svc2_xprt *sp = container_of(work, struct svc2_xprt, sp_failed);
 
-	svc2_close(sp, RPCRDMA2_LOSS_QP);
+	svc2_lose(sp, RPCRDMA2_LOSS_QP);
 }
 
 /*
@@ -620,7 +620,7 @@ static void svc2_detach(struct svc_xprt *xprt)
 	svc2_count(disconnects);
 	svc_xprt_set_valid(xprt);
 	/* completions flushed from now on are no reason to close */
-	svc2_close(sp, RPCRDMA2_LOSS_ENDED);
+	svc2_lose(sp, RPCRDMA2_LOSS_ENDED);
 	/* XPT_DEAD ends the waits for answers to aborted callbacks. */
 	wake_up_var(sp);
 	svc2_sq_settle(sp);

@@ -99,7 +99,7 @@ static void xprt2_bc_refuse(struct xprt2_ep *ep, struct rpcrdma2_hdr *h,
  * Backward Calls with chunks, which the client reads and fills as the server
  * does in the forward direction (rpcrdma2/chunks.h).
  *
- *	receive CQ:  xprt2_chunked_new, xprt2_chunked_read --> ep_chunked
+ *	receive CQ:  xprt2_chunked_new, xprt2_chunked_queue_read --> ep_chunked
  *	worker:      RDMA Reads --> send CQ: xprt2_chunked_done --> service
  *	send path:   xprt2_chunked_reply  --> ep_chunked
  *	worker:      RDMA Writes, and then the Send
@@ -241,7 +241,7 @@ xprt2_chunked_to_arg(const struct xprt2_chunked *ch)
 }
 
 /* Queue a Call that has Read chunks. Return false when it is too long. */
-static bool xprt2_chunked_read(struct xprt2_req *req)
+static bool xprt2_chunked_queue_read(struct xprt2_req *req)
 {
 	struct rpc_xprt *xprt = req->rq2_slot.rq_xprt;
 	struct xprt2_chunked *ch = req->rq2_chunked;
@@ -728,7 +728,7 @@ static int xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (likely(out)) {
 		xprt2_bc_raise(ep, out);
 		if ((!chunks || xprt2_chunked_new(ep, req, msg)) &&
-		    (h->h_nreads ? xprt2_chunked_read(req) :
+		    (h->h_nreads ? xprt2_chunked_queue_read(req) :
 				   xprt2_give_call(req)))
 			return 0;
 	}

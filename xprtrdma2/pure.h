@@ -82,7 +82,8 @@ enum xprt2_phase {
 
 /* Answers of a server, and their names in trace events */
 #define XPRT2_ANSWERS(A)						\
-	A(SILENCE, "silence")	/* no relevant message in time */	\
+	/* none in time; also a message that is irrelevant here */	\
+	A(NONE, "silence")						\
 	A(CONNPROP, "CONNPROP")	/* in version 2, in either form */	\
 	A(ERR_VERS, "ERR_VERS")	/* in any version (S36) */		\
 	/* code 3 or 9 for the probe: no properties */			\
@@ -180,7 +181,7 @@ static inline enum xprt2_action
 xprt2_action_without_one(enum xprt2_phase phase, enum xprt2_answer answer)
 {
 	switch (answer) {
-	case XPRT2_A_SILENCE:
+	case XPRT2_A_NONE:
 		return phase == XPRT2_PROBE ? XPRT2_ACT_TRIAL : XPRT2_ACT_WAIT;
 	case XPRT2_A_LOST:
 		return XPRT2_ACT_LATER;
@@ -199,7 +200,7 @@ xprt2_action_unsettled(const struct xprt2_nego *ng, enum xprt2_phase phase,
 {
 	static const u8 actions[][XPRT2_SETTLED] = {
 		/*			    the probe, the RPC on trial */
-		[XPRT2_A_SILENCE]	= { XPRT2_ACT_TRIAL, XPRT2_ACT_AGAIN_ONE },
+		[XPRT2_A_NONE]	= { XPRT2_ACT_TRIAL, XPRT2_ACT_AGAIN_ONE },
 		[XPRT2_A_CONNPROP]	= { XPRT2_ACT_TWO, XPRT2_ACT_TWO },
 		[XPRT2_A_ERR_VERS]	= { XPRT2_ACT_ONE, XPRT2_ACT_AGAIN_ONE },
 		[XPRT2_A_ERR_LACKS]	= { XPRT2_ACT_TWO, XPRT2_ACT_TWO },
@@ -238,7 +239,7 @@ xprt2_action_unsettled(const struct xprt2_nego *ng, enum xprt2_phase phase,
 /**
  * xprt2_next_action - decide the next action of the negotiation
  * @ng: inputs
- * @answer: XPRT2_A_SILENCE or XPRT2_A_LOST if there is none
+ * @answer: XPRT2_A_NONE or XPRT2_A_LOST if there is none
  *
  * The negotiation cannot loop: after at most XPRT2_PROBES_MAX connections the
  * next one uses version 1, or the RPC layer backs off first.
@@ -274,7 +275,7 @@ static inline enum xprt2_phase xprt2_first_phase(u32 min, u32 max, bool one)
 /* When the result of a connection expires (S34) */
 static inline u64 xprt2_note_end(enum xprt2_answer answer, u64 now)
 {
-	bool silent = answer == XPRT2_A_SILENCE || answer == XPRT2_A_LOST;
+	bool silent = answer == XPRT2_A_NONE || answer == XPRT2_A_LOST;
 
 	return now + (silent ? XPRT2_NOTE_TIME_SILENT : XPRT2_NOTE_TIME);
 }
@@ -345,7 +346,7 @@ static inline bool xprt2_error_counts(enum xprt2_answer answer,
  * @msg: the message
  * @to_probe: it has the xid of the probe
  *
- * Return: XPRT2_A_SILENCE if it has no meaning for the negotiation.
+ * Return: XPRT2_A_NONE if it has no meaning for the negotiation.
  */
 static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 					       bool to_probe)
@@ -354,17 +355,17 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 
 	/* a message of this draft, although malformed */
 	if (msg->mg_bad_body)
-		return XPRT2_A_SILENCE;
+		return XPRT2_A_NONE;
 	switch (msg->mg_verdict) {
 	case RDMA2_OK:
 		break;
 	case RDMA2_DROP:
-		return XPRT2_A_SILENCE;
+		return XPRT2_A_NONE;
 	case RDMA2_ERR_READ_CHUNKS:
 	case RDMA2_ERR_WRITE_CHUNKS:
 	case RDMA2_ERR_SEGMENTS:
 		/* a Call of this draft, although too long */
-		return h->h_direction == RDMA2_CALL ? XPRT2_A_SILENCE :
+		return h->h_direction == RDMA2_CALL ? XPRT2_A_NONE :
 						      XPRT2_A_FOREIGN;
 	default:
 		return XPRT2_A_FOREIGN;
@@ -380,16 +381,16 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 		return xprt2_classify_error(&h->h_error, to_probe);
 	if (rpcrdma2_msg_is_control(msg))
 		return msg->mg_prop.pm_type == RDMA2_OPT_CONNPROP ?
-		       XPRT2_A_CONNPROP : XPRT2_A_SILENCE;
+		       XPRT2_A_CONNPROP : XPRT2_A_NONE;
 	return h->h_direction == RDMA2_REPLY ? XPRT2_A_REPLY_TWO :
-					       XPRT2_A_SILENCE;
+					       XPRT2_A_NONE;
 }
 
 /* @answer to the probe is no CONNPROP: messages behind it are ignored. */
 static inline bool xprt2_probe_failed(enum xprt2_phase phase,
 				      enum xprt2_answer answer)
 {
-	return phase == XPRT2_PROBE && answer != XPRT2_A_SILENCE &&
+	return phase == XPRT2_PROBE && answer != XPRT2_A_NONE &&
 	       answer != XPRT2_A_CONNPROP;
 }
 
@@ -415,7 +416,7 @@ static inline enum xprt2_disposition
 xprt2_judge_message(enum xprt2_phase phase, enum xprt2_answer answer,
 		    bool to_probe)
 {
-	if (answer == XPRT2_A_SILENCE)
+	if (answer == XPRT2_A_NONE)
 		return XPRT2_D_HANDLE;
 	switch (phase) {
 	case XPRT2_PROBE:

@@ -423,7 +423,7 @@ void xprt2_trial_timeout(struct work_struct *work)
 					   ep_trial.work);
 
 	if (READ_ONCE(ep->ep_nego.ng_phase) == XPRT2_TRIAL)
-		xprt2_version_apply_or_lose(ep, XPRT2_TRIAL, XPRT2_A_SILENCE);
+		xprt2_version_apply_or_lose(ep, XPRT2_TRIAL, XPRT2_A_NONE);
 }
 
 /**
@@ -530,7 +530,7 @@ static void xprt2_version_count_probe(struct xprt2_ep *ep)
  */
 int xprt2_negotiate(struct xprt2_ep *ep)
 {
-	enum xprt2_answer answer, none = XPRT2_A_SILENCE;
+	enum xprt2_answer answer, none = XPRT2_A_NONE;
 	enum xprt2_action action;
 	int ret;
 
@@ -571,11 +571,11 @@ xprt2_version_classify(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
 	const struct rpcrdma2_hdr *h = &msg->mg_hdr;
 	enum xprt2_answer answer = xprt2_classify(msg, to_probe);
 
-	if (answer != XPRT2_A_SILENCE && h->h_proc == RDMA2_ERROR &&
+	if (answer != XPRT2_A_NONE && h->h_proc == RDMA2_ERROR &&
 	    !to_probe &&
 	    !xprt2_error_counts(answer, to_property,
 				xprt2_req_is_awaited(ep, h->h_xid)))
-		return XPRT2_A_SILENCE;
+		return XPRT2_A_NONE;
 	if (answer == XPRT2_A_ERR_VERS) {
 		ep->ep_nego.ng_low = h->h_error.er_arg;
 		ep->ep_nego.ng_high = h->h_error.er_arg2;
@@ -620,7 +620,7 @@ xprt2_negotiate_message(struct xprt2_ep *ep, const struct rpcrdma2_msg *msg,
 		xprt2_count_error(ep, &msg->mg_hdr);
 	if (xprt2_next_action(&ep->ep_nego, answer) != XPRT2_ACT_WAIT) {
 		/* the first answer counts */
-		cmpxchg(&ep->ep_answer, XPRT2_A_SILENCE, answer);
+		cmpxchg(&ep->ep_answer, XPRT2_A_NONE, answer);
 		complete(&ep->ep_answered);
 	}
 	return XPRT2_D_DONE;

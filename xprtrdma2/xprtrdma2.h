@@ -227,7 +227,7 @@ struct xprt2_stats {
 	unsigned long long	st_pullup_bytes;
 	unsigned long		st_failed_marshal;
 	unsigned long		st_nomsg_calls;
-	unsigned long		st_no_sq;
+	unsigned long		st_no_sq;	/* as sq_waits, of this mount */
 	/* receive CQ */
 	struct rpcrdma2_errors	st_errors ____cacheline_aligned_in_smp;
 	/* both CQs; st_local_inv: receive CQ and release path */
