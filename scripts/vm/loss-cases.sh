@@ -73,12 +73,13 @@ has_transferred()
 	[ "$now" -ge "$1" ]
 }
 
-# await_ends: waits until the server has counted the ends of the connections that were lost. It does
-# so when no thread uses them, possibly behind transfers on the next connection. A server in the
-# other guest is not asked.
+# await_ends NAME: waits until the server has counted the ends of the connections that were lost. It
+# does so when no thread uses them, possibly behind transfers on the next connection. A server in
+# the other guest is not asked.
 await_ends()
 {
-	[ "${proto:-rdma2}" != rdma2 ] || [ -n "${VM_NODE:-}" ] || await ends_are_counted
+	[ "${proto:-rdma2}" != rdma2 ] || [ -n "${VM_NODE:-}" ] || await ends_are_counted ||
+		fail "$1: the end of a connection is not counted"
 }
 
 # losses NAME NUMBER EXPRESSION COMMAND...: runs the command, which ends the connection, at
@@ -97,7 +98,7 @@ losses()
 		"${@:4}" && transfers_go_on 8 || { bad="the $times. time"; break; }
 	done
 	[ -z "$bad" ] && ok "$name, $2 times" || fail "$name: $bad"
-	await_ends
+	await_ends "$name"
 	risen "$before"
 	[ "${proto:-rdma2}" != rdma2 ] || expect "$name, $2 times: connections" "$3"
 	in_flight "$name" "$2" "$was"
@@ -107,6 +108,18 @@ losses()
 # The counter of each end for the reason, when sunrpc's fault injection disconnects a side
 declare -A faults_at=([client]="c_ended_INJECTED s_ended_PEER"
 	[server]="c_ended_PEER s_ended_ENDED")
+
+# have_reasons SIDE: succeeds if both ends have counted the reason of each connection that was lost
+# since $before
+have_reasons()
+{
+	local end
+
+	risen_now
+	for end in ${faults_at[$1]}; do
+		[ "${rose[$end]}" -eq "${rose[c_connects]}" ] || return
+	done
+}
 
 # disconnected SIDE NUMBER LEAST: sunrpc's fault injection disconnects this many times, with
 # at least LEAST transfers in flight
@@ -119,7 +132,7 @@ disconnected()
 	taken=$(disconnects "$1" "$2")
 	transfers_go_on 8 || fail "$name: after the last loss"
 	same "$name: the fault was injected" "$taken" "$2"
-	await_ends
+	await have_reasons "$1"
 	risen "$before"
 	expect "$name: each fault ends one connection" \
 		"c_connects >= $2 && c_connects <= $2 + 1"
