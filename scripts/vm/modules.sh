@@ -56,12 +56,11 @@ module_tree()
 	release=$(cat "$kdir/release")
 	tree=$out/root/lib/modules/$release
 	if [ ! -e "$tree/.complete" ]; then
-		rm -rf "$tree"
-		mkdir -p "$tree"
-		cp -rs "$kdir/root/lib/modules/$release/." "$tree/"
-		rm -f "$tree"/modules.{alias,dep,softdep,symbols,devname,weakdep}*
-		rm -f "$tree"/modules.builtin*.bin
-		touch "$tree/.complete"
+		rm -rf "$tree" && mkdir -p "$tree" &&
+			cp -rs "$kdir/root/lib/modules/$release/." "$tree/" &&
+			rm -f "$tree"/modules.{alias,dep,softdep,symbols,devname,weakdep}* \
+				"$tree"/modules.builtin*.bin &&
+			touch "$tree/.complete" || return
 	fi
 	# Guests may be loading modules that have not changed.
 	mkdir -p "$tree/updates" &&
