@@ -98,9 +98,10 @@ static void rpcrdma2_conn_lose_wc(struct rpcrdma2_conn *co,
 			       RPCRDMA2_LOSS_FLUSHED : why);
 }
 
-enum rpcrdma2_loss rpcrdma2_conn_ended(const struct rpcrdma2_conn *co,
-				       struct rpcrdma2_end *en,
-				       const char *module, const char *what)
+enum rpcrdma2_loss rpcrdma2_conn_report_end(const struct rpcrdma2_conn *co,
+					    struct rpcrdma2_end *en,
+					    const char *module,
+					    const char *what)
 {
 	enum rpcrdma2_loss why = rpcrdma2_conn_why(co);
 
@@ -112,7 +113,7 @@ enum rpcrdma2_loss rpcrdma2_conn_ended(const struct rpcrdma2_conn *co,
 				    losses[why].advice);
 	return why;
 }
-EXPORT_SYMBOL_GPL(rpcrdma2_conn_ended);
+EXPORT_SYMBOL_GPL(rpcrdma2_conn_report_end);
 
 void rpcrdma2_end_show(struct seq_file *seq, const struct rpcrdma2_end *en)
 {

@@ -292,8 +292,8 @@ static void svc2_callback_answered(struct svc2_callback *sc)
 /*
  * A task that aborts a callback waits, in the RPC layer and without a limit,
  * until the fence of its answer has ended, which may be behind Replies that the
- * peer delays. Between a look that finds it waiting, and the next one, it has as
- * long as svc2_callback_revoke().
+ * peer delays. This work looks for such a task once in SVC2_REVOKE_TIMEOUT, and
+ * closes the connection when it finds the same one a second time.
  */
 static void svc2_bc_watch(struct work_struct *work)
 {

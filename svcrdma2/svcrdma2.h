@@ -167,15 +167,15 @@ enum {
  * Limit on a thread's wait for a semaphore, even if other waiters make
  * progress. While a thread waits, a dynamic pool of threads does not grow, and
  * a service that stops waits for its threads one by one. A thread takes two
- * semaphores with a Reply: with the pauses for memory in four places nfsd stops
- * within 30 s.
+ * semaphores with a Reply: with the pauses for memory, in at most six places,
+ * nfsd stops within 30 s.
  */
 #define SVC2_STALL_TIMEOUT	(1UL * HZ)
 
 /*
- * Limit on the time that a signaled chain is the oldest one on the Send Queue;
- * since its post RPCRDMA2_SQ_PATIENCE times as long. Until it is done it holds
- * pages, and a peer can make its device delay it without end.
+ * Limit on the time that a signaled chain is the oldest one on the Send Queue.
+ * The limit since its post is RPCRDMA2_SQ_PATIENCE times as long. Until a chain
+ * is done it holds pages, and a peer can make its device delay it without end.
  */
 #define SVC2_CHAIN_TIMEOUT	(20 * HZ)
 
@@ -642,9 +642,9 @@ struct svc2_xprt {
 };
 
 /*
- * Limit on the wait for the fence of an aborted callback. The fence may have
- * waited for Send Queue entries before (SVC2_STALL_TIMEOUT). Up to twice as long
- * if the fence was begun before the abort
+ * Limit on the wait for the fence of an aborted callback, behind a wait for
+ * Send Queue entries (SVC2_STALL_TIMEOUT). If an answer began the fence before
+ * the abort, svc2_bc_watch() ends the wait after one to two times as long.
  */
 #define SVC2_REVOKE_TIMEOUT	(5 * HZ)
 

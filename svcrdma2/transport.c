@@ -46,16 +46,16 @@ static struct svc2_ended *svc2_conn_note_end(const struct svc2_xprt *sp)
 }
 
 /* Records the end of a connection that was accepted. */
-static void svc2_conn_ended(const struct svc2_xprt *sp)
+static void svc2_conn_report_end(const struct svc2_xprt *sp)
 {
 	char what[96];
 
 	guard(mutex)(&svc2_conns_mutex);
 	snprintf(what, sizeof(what), "of client %s",
 		 sp->sp_xprt.xpt_remotebuf);
-	svc2_count_ended(rpcrdma2_conn_ended(&sp->sp_conn,
-					     &svc2_conn_note_end(sp)->ed_end,
-					     "svcrdma2", what));
+	svc2_count_ended(rpcrdma2_conn_report_end(&sp->sp_conn,
+						  &svc2_conn_note_end(sp)->ed_end,
+						  "svcrdma2", what));
 }
 
 /* Records that a connection was not accepted. */
@@ -685,7 +685,7 @@ static void svc2_free(struct svc_xprt *xprt)
 		rpcrdma2_recvs_finish(&sp->sp_conn);
 		/* the queues may have had the reason of the end */
 		if (listed)
-			svc2_conn_ended(sp);
+			svc2_conn_report_end(sp);
 		/* Calls of the server hold the connection (R8) */
 		WARN_ON_ONCE(rpcrdma2_regions_exposed(&sp->sp_conn));
 		rpcrdma2_regions_destroy(&sp->sp_conn);
@@ -701,7 +701,10 @@ static void svc2_free(struct svc_xprt *xprt)
 	kfree(sp);
 }
 
-/* Called before ->xpo_detach, where a silent peer would delay that. */
+/*
+ * Empty: this runs before ->xpo_detach(), and work here that waits for the peer
+ * would delay that.
+ */
 static void svc2_kill_temp_xprt(struct svc_xprt *xprt)
 {
 }

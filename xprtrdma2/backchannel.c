@@ -700,7 +700,8 @@ static u32 xprt2_backward_count(struct xprt2_ep *ep, struct xprt2_req *req)
 
 /*
  * The request owns the Receive buffer, which the service reads (X1). Return: 0;
- * -ENOMEM without a request; -EBUSY when the Call must be refused otherwise.
+ * -ENOMEM without a request; -EBUSY for a Call beyond the grant, or when there
+ * is no service for it.
  */
 static int xprt2_bc_accept_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 				const struct rpcrdma2_msg *msg, bool chunks)
@@ -768,7 +769,10 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		code = RDMA2_ERR_SYSTEM;
 	}
 	rpcrdma2_recv_put(&rep->rep_recv);
-	/* the server would wait for the answer, with a credit, forever (S24) */
+	/*
+	 * No error of version 1 reports the lack of memory, and the server
+	 * would count the Call against its credits forever (S24).
+	 */
 	if (ret == -ENOMEM && h->h_vers == RPCRDMA2_VERS_ONE)
 		rpcrdma2_conn_lose(&ep->ep_conn, RPCRDMA2_LOSS_MEMORY);
 	xprt2_bc_refuse(ep, h, code, xprt2_backward_limit(level, code));

@@ -103,8 +103,9 @@ static void xprt2_report_end(struct xprt2_ep *ep)
 	snprintf(what, sizeof(what), "to server %s port %s",
 		 xprt->address_strings[RPC_DISPLAY_ADDR],
 		 xprt->address_strings[RPC_DISPLAY_PORT]);
-	xprt2_count_ended(rpcrdma2_conn_ended(&ep->ep_conn, &ep->ep_xp->xp_end,
-					      "xprtrdma2", what));
+	xprt2_count_ended(rpcrdma2_conn_report_end(&ep->ep_conn,
+						   &ep->ep_xp->xp_end,
+						   "xprtrdma2", what));
 }
 
 /* The RPC layer then closes the transport, and connects it again to send. */

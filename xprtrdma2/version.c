@@ -159,9 +159,9 @@ static struct known_server *xprt2_find_known_locked(const struct rpc_xprt *xprt)
 }
 
 /*
- * Return the answer that led to version 1, or NULL: without an entry, or when
- * the hour is over and no RPC waits (@busy). In that case, which @expired
- * reports, this transport probes the server, and the hour begins again for all
+ * Return the answer that led to version 1; or NULL, if the server is not known,
+ * or if its hour is over and no RPC waits (@busy). @expired is set when the hour
+ * is over: this transport probes the server, and the hour begins again for all
  * others.
  */
 static const char *xprt2_version_known(const struct rpc_xprt *xprt, bool busy,

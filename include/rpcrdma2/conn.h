@@ -876,7 +876,7 @@ void rpcrdma2_conn_lose(struct rpcrdma2_conn *co, enum rpcrdma2_loss why);
 bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why);
 
 /**
- * rpcrdma2_conn_ended - record how a connection ended, and log advice
+ * rpcrdma2_conn_report_end - record how a connection ended, and log advice
  * @co: connection that has ended
  * @en: where to record it
  * @module: module name, for the log
@@ -886,9 +886,10 @@ bool rpcrdma2_loss_is_innocent(enum rpcrdma2_loss why);
  *
  * Return: the reason.
  */
-enum rpcrdma2_loss rpcrdma2_conn_ended(const struct rpcrdma2_conn *co,
-				       struct rpcrdma2_end *en,
-				       const char *module, const char *what);
+enum rpcrdma2_loss rpcrdma2_conn_report_end(const struct rpcrdma2_conn *co,
+					    struct rpcrdma2_end *en,
+					    const char *module,
+					    const char *what);
 
 /**
  * rpcrdma2_end_show - print " ended=REASON ended_ago=SECONDS", or nothing
