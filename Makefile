@@ -144,7 +144,7 @@ lint-changed:
 	BASE=$(BASE) scripts/lint.sh --changed
 
 packages:
-	scripts/packages.sh
+	JOBS=$${JOBS:-1} scripts/check.sh packages
 
 dissector:
 	scripts/dissector.sh
@@ -261,7 +261,7 @@ help:
 ##   make guest-mutants     the same in guests; MUTANTS=dma, bounds or wakeups
 ##   make lint              warnings, sparse, checkpatch, kernel-doc, spelling, shell
 ##   make lint-changed      the same for the files that differ from a commit; BASE=
-##   make packages          checks of the Debian packages, unpacked
+##   make packages          checks of the Debian packages, unpacked, and of DKMS
 ##   make dissector         the dissector for Wireshark, against messages written by hand
 ##   make canary            whether the detectors in the guests work
 ##   make coverage          functions of the modules that the guests of uml-debug enter, as a

@@ -80,17 +80,6 @@ nothing_left()
 		! -path "$root/var/log/*" | grep .
 }
 
-# expect NAME COMMAND...: a case that the command succeeds
-expect()
-{
-	local rc
-
-	"${@:2}" >"$work/said" 2>&1
-	rc=$?
-	result "Debian $debian: $1" "$rc"
-	return "$rc"
-}
-
 # Installation without packages, with DKMS and for one kernel, and its removal. At the end the
 # modules of "make install" are there once more.
 without_packages()
@@ -207,7 +196,7 @@ boot()
 # own
 install()
 {
-	local name="Debian $debian: $1" rc
+	local name="$system: $1" rc
 
 	shift
 	proc_up
@@ -222,7 +211,7 @@ check_debian()
 {
 	local dir first later
 
-	debian=$1
+	debian=$1 system="Debian $1"
 	dir=$(scripts/vm/root.sh "$debian") || exit 1
 	root=$work/debian-$debian
 	first=$(cat "$dir/first")

@@ -31,6 +31,7 @@ run_job()
 	lint)	scripts/lint.sh ;;
 	lint-changed) scripts/lint.sh --changed ;;
 	packages) scripts/packages.sh ;;
+	dkms)	scripts/dkms.sh ;;
 	dissector) scripts/dissector.sh ;;
 	fuzz)	scripts/fuzz/run.sh --runs 5000000 ;;
 	canary)	scripts/canary.sh ;;
@@ -165,7 +166,7 @@ prepare()
 	! wanted dma || scripts/vm/kernel.sh uml-dma >/dev/null || exit 1
 	! wanted races || scripts/vm/kernel.sh kcsan >/dev/null || exit 1
 	! wanted debian lint packages long || scripts/vm/kernel.sh debian >/dev/null || exit 1
-	! wanted packages || scripts/packages.sh --fetch || exit 1
+	! wanted packages || scripts/dkms.sh --fetch || exit 1
 	! wanted kernels || wait "$roots" || exit 1
 	say "kernels are there, $SECONDS s since the start"
 	for kernel in uml uml-debug uml-smp uml-dma kcsan debian "${boot[@]}"; do
@@ -186,6 +187,7 @@ list()
 		case $suite in
 		kunit-host) printf 'kunit-host-%s\n' i386 s390x 64k ;;
 		kunit)	echo kunit/uml-debug ;;
+		packages) printf '%s\n' packages dkms ;;
 		kernels) scripts/kernels.sh --names | sed 's|^|kernels/|' ;;
 		uml-debug-long)	groups_of "$suite" uml-debug ;;
 		smp)	groups_of uml-smp uml-smp ;;

@@ -70,6 +70,18 @@ result()
 	fi
 }
 
+# expect NAME COMMAND...: a case that the command succeeds, on $system if there are several;
+# returns its exit status
+expect()
+{
+	local rc
+
+	"${@:2}" >"$work/said" 2>&1
+	rc=$?
+	result "${system:+$system: }$1" "$rc"
+	return "$rc"
+}
+
 # with_lock FILE COMMAND...: runs the command under a lock, so that only one of two
 # checkouts builds a kernel and the other one waits. The subshell that runs the command
 # holds the lock.
