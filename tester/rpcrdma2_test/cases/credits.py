@@ -157,18 +157,17 @@ def grown(t, enough=None, reads=None):
     Uses all credits until there are more, or ENOUGH. Returns the grant.
 
     A server that is faster than the Calls arrive does not have all of them at a time. So the
-    device gets them at once. With READS, a Read list, each Call stays for the time of its RDMA
-    Reads.
+    device gets them at once, and the grant has to rise within 8 such rounds. With READS, a Read
+    list, each Call stays for the time of its RDMA Reads.
     """
-    grant = granted(t)
+    grant, left = granted(t), 8
     enough = enough or grant + 1
-    for _ in range(64):
-        if grant >= enough:
-            break
+    while grant < enough and left:
         calls = [t.null(reads=reads or ()) for _ in range(grant)]
         t.endpoint.post_all(*(call.encode() for call in calls))
         answers_to(t, calls)
-        grant = granted(t)
+        was, grant = grant, granted(t)
+        left = 8 if grant > was else left - 1
     check(grant >= enough, f'{grant} credits, not {enough}, although all are used')
     return grant
 
