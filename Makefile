@@ -8,7 +8,9 @@ KERNEL ?= uml
 MODULES ?= /lib/modules
 FUZZ_SECONDS ?= 0
 
-# KUNIT=1 adds the test modules. make passes variables of the command line on to kbuild.
+# KUNIT=1 adds the test modules. make passes variables of the command line on to kbuild, and
+# these of the environment not.
+unexport KUNIT FAULTS BENCH
 kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) W=$(W)
 
 all:

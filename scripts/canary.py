@@ -194,6 +194,8 @@ def stop(*_):
 
 
 kernel = (sys.argv[1:] or ['uml-debug'])[0]
+if kernel not in CANARIES:
+    sys.exit(f"no canaries for '{kernel}': {' '.join(CANARIES)}")
 # Only threads of the pool start guests, and hold the lock for this.
 running, starting, stopping = [], threading.Lock(), False
 cache = os.environ.get('RPCRDMA2_CACHE') or (

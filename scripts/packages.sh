@@ -43,6 +43,7 @@ unpack()
 build_and_install()
 {
 	local m built
+	local -x KUNIT=1 FAULTS=1 BENCH=1	# of the environment: no effect
 
 	need_packages rsync
 	built=$(own_dir "$top")/packages || return 1
