@@ -21,7 +21,7 @@ static void call_with_payload(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_OK);
 	KUNIT_EXPECT_FALSE(test, msg->mg_bad_body);
-	KUNIT_EXPECT_FALSE(test, rpcrdma2_msg_is_control(msg));
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_msg_is_optional(msg));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_msg_is_error(msg));
 	KUNIT_EXPECT_EQ(test, msg->mg_handle, 0);
 	KUNIT_EXPECT_EQ(test, msg->mg_paylen, 80);
@@ -122,7 +122,7 @@ static void property_message(struct kunit *test)
 	struct rpcrdma2_msg *msg = read_message(test, v19, sizeof(v19), 0);
 
 	KUNIT_EXPECT_EQ(test, msg->mg_verdict, RDMA2_OK);
-	KUNIT_EXPECT_TRUE(test, rpcrdma2_msg_is_control(msg));
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_msg_is_optional(msg));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_msg_is_error(msg));
 	KUNIT_EXPECT_EQ(test, msg->mg_prop.pm_type, RDMA2_OPT_CONNPROP);
 	KUNIT_EXPECT_EQ(test, msg->mg_prop.pm_nochg,

@@ -101,7 +101,7 @@ static struct endpoint *endpoint_for_level(struct kunit *test, u32 level, u32 po
 	f->xp.xp_xprt.max_reqs = SLOTS;
 	f->xp.xp_backward_target = CREDITS;
 	xprt2_param_backward.pm_value = level;
-	KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
+	KUNIT_ASSERT_EQ(test, xprt2_ep_check_device(&f->ep, &f->size), 0);
 	/* The entries for Calls, and for messages without chunks, do not depend on the level. */
 	KUNIT_EXPECT_EQ(test, f->ep.ep_max_reqs, SLOTS);
 	KUNIT_EXPECT_EQ(test, f->size.sends - XPRT2_DRAIN_WRS,
@@ -150,7 +150,7 @@ static void first_grant(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(grants); i++) {
 		f->xp.xp_backward_target = grants[i][0];
-		KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
+		KUNIT_ASSERT_EQ(test, xprt2_ep_check_device(&f->ep, &f->size), 0);
 		KUNIT_EXPECT_EQ(test, f->xp.xp_backward_credits, grants[i][0]);
 		KUNIT_EXPECT_EQ(test, f->ep.ep_backward_next, grants[i][1]);
 	}
@@ -176,7 +176,7 @@ static void least_device(struct kunit *test)
 		at->max_fast_reg_page_list_len = least[i].pages;
 		at->max_mr = least[i].regions;
 		at->max_qp_wr = least[i].wrs;
-		KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
+		KUNIT_ASSERT_EQ(test, xprt2_ep_check_device(&f->ep, &f->size), 0);
 		KUNIT_EXPECT_EQ(test, f->size.sends, least[i].wrs);
 		KUNIT_EXPECT_EQ(test, f->ep.ep_conn.co_regions.rg_max, least[i].regions);
 		un = &f->ep.ep_conn.co_sq.sq_units;
@@ -185,14 +185,14 @@ static void least_device(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, rpcrdma2_units_take(un, 2 * least[i].regions + 1,
 							    un->un_reserved));
 		at->max_qp_wr--;
-		KUNIT_EXPECT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, xprt2_ep_check_device(&f->ep, &f->size), -EOPNOTSUPP);
 		at->max_qp_wr++;
 		at->max_cqe = least[i].wrs - 1;
-		KUNIT_EXPECT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, xprt2_ep_check_device(&f->ep, &f->size), -EOPNOTSUPP);
 		at->max_cqe = least[i].wrs;
-		KUNIT_EXPECT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
+		KUNIT_EXPECT_EQ(test, xprt2_ep_check_device(&f->ep, &f->size), 0);
 		at->max_mr--;
-		KUNIT_EXPECT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, xprt2_ep_check_device(&f->ep, &f->size), -EOPNOTSUPP);
 	}
 }
 
@@ -261,7 +261,7 @@ static void no_chunks_left(struct kunit *test)
 
 	KUNIT_EXPECT_NE(test, f->ep.ep_chunk_max, 0);
 	xprt2_param_backward.pm_value = RDMA2_BKREQSUP_INLINE;
-	KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
+	KUNIT_ASSERT_EQ(test, xprt2_ep_check_device(&f->ep, &f->size), 0);
 	KUNIT_EXPECT_EQ(test, f->ep.ep_chunk_max, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->ep.ep_chunk_units.un_free), 0);
 }
@@ -304,7 +304,7 @@ static void regions_for_swap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rg->rg_keep, 1);
 	atomic_set(&f->xp.xp_xprt.swapper, 1);
 	xprt2_keep_regions(&f->xp);		/* without a connection */
-	KUNIT_ASSERT_EQ(test, xprt2_ep_size_for_device(&f->ep, &f->size), 0);
+	KUNIT_ASSERT_EQ(test, xprt2_ep_check_device(&f->ep, &f->size), 0);
 	KUNIT_EXPECT_EQ(test, rg->rg_keep, 6);
 	rg->rg_keep = 1;
 	rg->rg_num = 6;

@@ -829,7 +829,7 @@ void rpcrdma2_msg_read(struct rpcrdma2_msg *msg, void *base, u32 room,
 	msg->mg_handle = handle;
 
 	msg->mg_verdict = rpcrdma2_decode_hdr(h, base, min(room, len), len);
-	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_control(msg)) {
+	if (msg->mg_verdict == RDMA2_OK && rpcrdma2_msg_is_optional(msg)) {
 		rpcrdma2_exchange_expect(ex, h->h_xid, &msg->mg_prop);
 		msg->mg_verdict = rpcrdma2_decode_propmsg(&msg->mg_prop, h,
 							  base);

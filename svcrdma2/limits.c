@@ -877,7 +877,7 @@ int svc2_pages_show(struct seq_file *seq, void *unused)
  * Threads wait for Send Queue entries with a Reply that takes more than its
  * chunk list allows for, or was planned again (C-034); with LOCAL_INVs for a
  * callback; and with a single Send where the device's queues are too small for
- * all.
+ * all. "The server's path" in architecture.rst lists all waits of a thread.
  */
 
 /**

@@ -680,7 +680,7 @@ static bool svc2_msg_read(struct svc2_xprt *sp, struct svc2_msg *msg)
 	svc2_msg_read_from(sp, msg, rpcrdma2_recv_at(msg->sm_recv, 0),
 			   PAGE_SIZE);
 	if (likely(msg->sm_recv->rv_len <= PAGE_SIZE) ||
-	    (!mg->mg_verdict && !rpcrdma2_msg_is_control(mg)))
+	    (!mg->mg_verdict && !rpcrdma2_msg_is_optional(mg)))
 		return true;
 	return svc2_msg_read_copy(sp, msg);
 }

@@ -599,7 +599,7 @@ static int svc2_conn_setup(struct svc2_xprt *sp)
  * InfiniBand and RoCE a disconnect flushes both queues anyway; on iWARP the
  * device sends all messages first, and a drain would prevent that.
  */
-static void svc2_sq_settle(struct svc2_xprt *sp)
+static void svc2_sq_flush(struct svc2_xprt *sp)
 {
 	const struct rdma_cm_id *id = sp->sp_conn.co_id;
 
@@ -623,7 +623,7 @@ static void svc2_detach(struct svc_xprt *xprt)
 	svc2_lose(sp, RPCRDMA2_LOSS_ENDED);
 	/* XPT_DEAD ends the waits for answers to aborted callbacks. */
 	wake_up_var(sp);
-	svc2_sq_settle(sp);
+	svc2_sq_flush(sp);
 	rdma_disconnect(sp->sp_conn.co_id);
 }
 

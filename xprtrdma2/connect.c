@@ -352,9 +352,9 @@ void xprt2_keep_regions(struct xprt2_xprt *xp)
 	xprt2_keep_regions_locked(xp);
 }
 
-/* Size a connection for the limits of its device. */
-static int xprt2_ep_size_for_device(struct xprt2_ep *ep,
-				    struct rpcrdma2_conn_size *size)
+/* Size a connection for the limits of its device, or fail below the least. */
+static int xprt2_ep_check_device(struct xprt2_ep *ep,
+				 struct rpcrdma2_conn_size *size)
 {
 	const struct ib_device_attr *attrs = &ep->ep_conn.co_id->device->attrs;
 	struct rpcrdma2_regions *rg = &ep->ep_conn.co_regions;
@@ -423,7 +423,7 @@ static int xprt2_ep_create_queues(struct xprt2_ep *ep)
 	int ret;
 
 	do {
-		ret = xprt2_ep_size_for_device(ep, &size);
+		ret = xprt2_ep_check_device(ep, &size);
 		if (ret)
 			return ret;
 		ret = rpcrdma2_conn_create(&ep->ep_conn, &size, NULL);

@@ -379,7 +379,7 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 						  XPRT2_A_MSG_ONE;
 	if (h->h_proc == RDMA2_ERROR)
 		return xprt2_classify_error(&h->h_error, to_probe);
-	if (rpcrdma2_msg_is_control(msg))
+	if (rpcrdma2_msg_is_optional(msg))
 		return msg->mg_prop.pm_type == RDMA2_OPT_CONNPROP ?
 		       XPRT2_A_CONNPROP : XPRT2_A_NONE;
 	return h->h_direction == RDMA2_REPLY ? XPRT2_A_REPLY_TWO :

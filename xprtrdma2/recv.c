@@ -324,7 +324,7 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 		return;
 	}
 	if (in_version && msg->mg_verdict == RDMA2_OK) {
-		if (unlikely(rpcrdma2_msg_is_control(msg)))
+		if (unlikely(rpcrdma2_msg_is_optional(msg)))
 			xprt2_take_properties(ep, &msg->mg_prop);
 		/*
 		 * no grant by an error before another message (C-097, S26). The

@@ -566,7 +566,7 @@ static inline u32 rpcrdma2_backward_level(const struct rpcrdma2_exchange *ex,
  *	an option
  * @mg_bad_body: @mg_verdict is about that body; the header is well-formed
  * @mg_prop: the property message, if @mg_verdict is RDMA2_OK and
- *	rpcrdma2_msg_is_control()
+ *	rpcrdma2_msg_is_optional()
  * @mg_paylen: bytes after the header if @mg_verdict is RDMA2_OK, otherwise 0
  * @mg_handle: handle that its arrival invalidated, or 0 (S47)
  */
@@ -580,7 +580,7 @@ struct rpcrdma2_msg {
 };
 
 /* Whether it is a property message or an option; not defined for RDMA2_DROP */
-static inline bool rpcrdma2_msg_is_control(const struct rpcrdma2_msg *msg)
+static inline bool rpcrdma2_msg_is_optional(const struct rpcrdma2_msg *msg)
 {
 	return msg->mg_hdr.h_proc >= RDMA2_OPTIONAL;
 }

@@ -6,7 +6,7 @@ import dataclasses
 
 from . import rpc, wire
 from .flawed import Peer
-from .wire import MSG, REPLY, Error, Prop, Rpc, Segment, u32
+from .wire import MSG, REPLY, X_SBSIZ, Error, Prop, Rpc, Segment, u32
 
 FAULTS = []
 
@@ -317,7 +317,7 @@ class Experiments(Peer):
     """CONNPROP contains a property of the experimental range for any client"""
 
     def properties(self):
-        return super().properties() + [Prop(0xffffff02, u32(65536))]
+        return super().properties() + [Prop(X_SBSIZ, u32(65536))]
 
 
 @fault('properties.what_the_server_says')

@@ -18,6 +18,11 @@ SEGMENTS, WRITE_RESOURCE, REPLY_RESOURCE, INVALID_OPTION, SYSTEM = 6, 7, 8, 9, 1
 ERR_CHUNK = 2                   # in version 1
 
 RBSIZ, BRS = 1, 2
+# Ids for experiments. This project's implementations use these three (2.6), and recognize each
+# other by the value of the first.
+EXPERIMENTAL = 0xffffff00
+X_MARK, X_LIMITS, X_SBSIZ = 0xffffff00, 0xffffff01, 0xffffff02
+MARK = bytes.fromhex('4b3c712e362644af9d2c3e28063801e6')
 BRS_NONE, BRS_INLINE, BRS_GENL = 0, 1, 2
 
 # Number of words after rdma_err

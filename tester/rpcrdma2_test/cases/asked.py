@@ -13,14 +13,12 @@ from .. import rpc, wire
 from ..endpoint import PrivateData
 from ..registry import NotApplicable, case, check
 from ..waits import scaled
-from ..wire import (BRS, RBSIZ, REPLY_RESOURCE, REQPROP, UPDPROP, Error, Prop, Properties, Rpc,
-                    reqprop, resprop)
+from ..wire import (BRS, MARK, RBSIZ, REPLY_RESOURCE, REQPROP, UPDPROP, X_MARK, X_SBSIZ, Error,
+                    Prop, Properties, Rpc, reqprop, resprop)
 from .credits import grown
 
 SILENCE = 0.2
 LARGE, SMALL, LARGEST = 16384, 8192, 65536
-MARK = Prop(0xffffff00, bytes.fromhex('4b3c712e362644af9d2c3e28063801e6'))
-LARGEST_SEND = 0xffffff02
 
 
 def change(t, num_bytes):
@@ -200,12 +198,12 @@ def not_announced(t):
 @case('C-027 C-059 C-060', needs='set')
 def told(t):
     """The server announces its largest Send to a client with the mark, once per second at most"""
-    t.announce(MARK)
+    t.announce(Prop(X_MARK, MARK))
     needs_sends(t, LARGE)
     got = change(t, SMALL)
     if got is None:
         raise NotApplicable('the server announces nothing')
-    check(got.proc == UPDPROP and got.values[LARGEST_SEND].word == SMALL, f'{got}')
+    check(got.proc == UPDPROP and got.values[X_SBSIZ].word == SMALL, f'{got}')
     check(change(t, LARGE) is None, 'a second announcement within a second')
     t.alive()                                   # an UPDPROP may be in flight until here
     sizes_may_change()
@@ -213,14 +211,14 @@ def told(t):
     t.send(message)
     got = [t.receive().message for _ in range(2)]
     news = [m for m in got if isinstance(m, Properties)]
-    check(len(news) == 1 and news[0].values[LARGEST_SEND].word == LARGE, f'{got}')
+    check(len(news) == 1 and news[0].values[X_SBSIZ].word == LARGE, f'{got}')
     check([m.xid for m in got if isinstance(m, Rpc)] == [message.xid], f'{got}')
 
 
 @case('C-027 C-059 S16', needs='set')
 def told_when_it_has_arrived(t):
     """An UPDPROP that finds no Receive is sent again; other messages do not prove its arrival"""
-    t.open(receives=1, retries=7).announce(MARK)
+    t.open(receives=1, retries=7).announce(Prop(X_MARK, MARK))
     needs_sends(t, LARGE)
     first, second, third = t.null(), t.null(), t.null()
     t.send(first)                               # the Reply uses up the only Receive
@@ -234,25 +232,25 @@ def told_when_it_has_arrived(t):
     check(got[0].xid == first.xid, f'{got}')
     if not isinstance(got[1], Properties):
         raise NotApplicable('the server announces nothing')
-    check(got[1].values[LARGEST_SEND].word == SMALL, f'{got}')
+    check(got[1].values[X_SBSIZ].word == SMALL, f'{got}')
     got = t.receive().message
     check(isinstance(got, Rpc) and got.xid == second.xid, f'a second announcement: {got}')
     time.sleep(1 + scaled(0.5))
     t.send(third)
     got = [t.receive().message for _ in range(2)]
     news = [m for m in got if isinstance(m, Properties)]
-    check(len(news) == 1 and news[0].values[LARGEST_SEND].word == LARGE, f'{got}')
+    check(len(news) == 1 and news[0].values[X_SBSIZ].word == LARGE, f'{got}')
 
 
 @case('S14 C-059', needs='set export')
 def told_before_it_holds(t):
     """The server announces smaller Sends to a client with the mark before it refuses a Reply"""
     handle = t.file(bytes(6000))
-    t.announce(MARK, Prop(RBSIZ, LARGE), nochg={0})
+    t.announce(Prop(X_MARK, MARK), Prop(RBSIZ, LARGE), nochg={0})
     got = change(t, SMALL)
     if got is None:
         raise NotApplicable('the server announces nothing')
-    check(got.proc == UPDPROP and got.values[LARGEST_SEND].word == SMALL, f'{got}')
+    check(got.proc == UPDPROP and got.values[X_SBSIZ].word == SMALL, f'{got}')
     t.set('send_size', 4096)                    # the server has just sent an announcement
     told = False
     for later in (False, True, True):
@@ -261,7 +259,7 @@ def told_before_it_holds(t):
         t.send(t.call(rpc.READ, rpc.read_arguments(handle, 6000)))
         got = t.receive().message
         while isinstance(got, Properties):
-            told = told or got.proc == UPDPROP and got.values[LARGEST_SEND].word == 4096
+            told = told or got.proc == UPDPROP and got.values[X_SBSIZ].word == 4096
             check(told, f'{got}')
             got = t.receive().message
         refused = isinstance(got, Error) and got.code == REPLY_RESOURCE

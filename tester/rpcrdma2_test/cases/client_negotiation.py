@@ -4,10 +4,9 @@
 from .. import rpc, wire
 from ..endpoint import MAGIC, PrivateData
 from ..registry import NotApplicable, case, check
-from ..wire import BRS, BRS_INLINE, BRS_NONE, RBSIZ, VERS, Error, Prop, Properties, Rpc
+from ..wire import (BRS, BRS_INLINE, BRS_NONE, EXPERIMENTAL, RBSIZ, VERS, Error, Prop,
+                    Properties, Rpc)
 from .client_codes import call_of_the_server
-
-EXPERIMENTAL = 0xffffff00       # and above: ids for experiments
 
 
 def err_vers(t, low, high, version=2):

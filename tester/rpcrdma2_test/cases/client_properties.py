@@ -10,17 +10,15 @@ MKDIR, so that the files of the round show their effect.
 
 from .. import rpc, wire
 from ..registry import NotApplicable, case, check
-from ..wire import (BRS, BRS_INLINE, CONNPROP, INVALID_OPTION, INVALID_PROC, NOMSG, RBSIZ, REQPROP,
-                    RESPROP, UPDPROP, VERS, Error, Option, Prop, Properties, Rpc, resprop, updprop)
+from ..wire import (BRS, BRS_INLINE, CONNPROP, INVALID_OPTION, INVALID_PROC, MARK, NOMSG, RBSIZ,
+                    REQPROP, RESPROP, UPDPROP, VERS, X_LIMITS, X_MARK, X_SBSIZ, Error, Option,
+                    Prop, Properties, Rpc, resprop, updprop)
 from .client_fallback import asked
 from .client_negotiation import err_vers
 
 HEADER = 36                     # of a Call without chunks
 SMALL, OWN, LARGE = 6144, 8192, 65536
 
-# The mark of this project's implementations, and the properties that precede it
-MARK = bytes.fromhex('4b3c712e362644af9d2c3e28063801e6')
-X_MARK, X_LIMITS, X_SEND = 0xffffff00, 0xffffff01, 0xffffff02
 
 
 def of_procedure(call, procedure):
@@ -496,7 +494,7 @@ def change_before_the_first_answer(t):
 # Property messages between this project's implementations
 
 def extended(t, mark, receive, send, limits):
-    t.negotiate(Prop(RBSIZ, receive), Prop(X_SEND, send), Prop(X_LIMITS, wire.u32(*limits)),
+    t.negotiate(Prop(RBSIZ, receive), Prop(X_SBSIZ, send), Prop(X_LIMITS, wire.u32(*limits)),
                 Prop(X_MARK, mark))
 
 
@@ -551,7 +549,7 @@ def told_of_the_largest_send(t):
     got = t.receive(1)
     check(got is not None and isinstance(got.message, Properties) and
           got.message.proc == UPDPROP, f'{got}')
-    check([(p.which, p.word) for p in got.message.sets[0]] == [(X_SEND, SMALL)], f'{got.message}')
+    check([(p.which, p.word) for p in got.message.sets[0]] == [(X_SBSIZ, SMALL)], f'{got.message}')
     bounded(t, begun, SMALL)
     ends(t)
 

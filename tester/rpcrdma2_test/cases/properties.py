@@ -3,13 +3,11 @@
 
 from .. import rpc
 from ..registry import NotApplicable, case, check
-from ..wire import (BAD_XDR, BRS, BRS_GENL, BRS_INLINE, BRS_NONE, CONNPROP, INVALID_OPTION,
-                    INVALID_PROC, NOMSG, RBSIZ, REPLY, RESPROP, UPDPROP, Prop,
-                    Properties, Raw, connprop, propset, reqprop, u32,
-                    updprop)
+from ..wire import (BAD_XDR, BRS, BRS_GENL, BRS_INLINE, BRS_NONE, CONNPROP, EXPERIMENTAL,
+                    INVALID_OPTION, INVALID_PROC, NOMSG, RBSIZ, REPLY, RESPROP, UPDPROP, Prop,
+                    Properties, Raw, connprop, propset, reqprop, u32, updprop)
 from .credits import grown
 
-EXPERIMENTAL = 4294967040       # and above: ids for experiments
 UNKNOWN = (0, 4660, 0x7fffffff, 4294967040, 4294967200, 4294967295)
 
 
