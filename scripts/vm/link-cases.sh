@@ -814,7 +814,6 @@ client_reboots()
 	check "$name: another client continues" transfers_go_on 8
 	[ "$1" = 3 ] || check "$name: another client gets what was delegated" \
 		eval 'echo new >/mnt/recalled'
-	tc qdisc del dev "$netdev" root
 	risen "$before"
 	expect "$name: one connection ends, and with transfers in flight" \
 		"s_disconnects == 1 && s_ended_SEND + s_ended_READ == 1 && c_disconnects == 0"
