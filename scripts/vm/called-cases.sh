@@ -69,7 +69,7 @@ caller_set='
 	0) number >/tmp/unanswered; exit ;;
 	esac
 	read -r before </tmp/unanswered
-	for i in $(seq 20); do
+	for i in $(seq 200); do
 		[ $(($(number) - before)) -lt "$VALUE" ] || exit 0
 		sleep 0.1
 	done

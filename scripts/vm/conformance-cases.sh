@@ -72,9 +72,11 @@ server_set=$gss_set'
 	receive_memory)	default=0
 			# Wait until old connections have released their memory. Each of
 			# them, like each listener, holds a reference to the module.
-			[ -z "$VALUE" ] || for i in $(seq 40); do
-				[ "$(cat /sys/module/svcrdma2/refcnt)" -gt \
-					"$(grep -c rdma /proc/fs/nfsd/portlist)" ] || break
+			old=0
+			while [ -n "$VALUE" ] && [ "$(cat /sys/module/svcrdma2/refcnt)" -gt \
+					"$(grep -c rdma /proc/fs/nfsd/portlist)" ]; do
+				[ $((old += 1)) -lt 200 ] ||
+					{ echo "old connections stay" >&2; exit 1; }
 				sleep 0.1
 			done ;;
 	expire)	[ -z "$VALUE" ] || {
