@@ -39,6 +39,14 @@ unpack()
 	done
 }
 
+# dkms.sh tests the sources and the file for DKMS that "make install-source" installs.
+sources_are_installed_ones()
+{
+	make_ "$top" install-source DESTDIR="$work/plain" &&
+		diff -r "$work/plain/usr/src" "$root/usr/src" &&
+		diff -r "$work/plain/usr/share/dkms" "$root/usr/share/dkms"
+}
+
 # Keeps the objects for the next run, but not the modules, which are signed.
 build_and_install()
 {
@@ -163,6 +171,7 @@ expect "the packages are built, and lintian has no findings" \
 expect "the packages are unpacked" unpack
 source=$(echo "$root"/usr/src/rdma2-*)
 version=${source##*-}
+expect "rdma2-dkms has the files of make install-source" sources_are_installed_ones
 # /etc belongs to the administrator.
 expect "the packages have no files in /etc" eval "! find $root/etc -type f 2>/dev/null | grep ."
 expect "the tool runs" eval "$root/usr/bin/rdma2 --version | grep -x 'rdma2 $version' &&
