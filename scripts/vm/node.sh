@@ -63,12 +63,6 @@ await_far()
 	done
 }
 
-# delayed MILLISECONDS: delays all packets that this guest sends
-delayed()
-{
-	tc qdisc replace dev "$netdev" root netem delay "${1}ms" limit 100000
-}
-
 # ask_server COMMAND...: has the server's guest run the command, and sets $n to its number. A
 # file holds the count of commands because this function may run in a subshell.
 ask_server()
