@@ -160,14 +160,15 @@ def grown(t, enough=None, reads=None):
     device gets them at once, and the grant has to rise within 8 such rounds. With READS, a Read
     list, each Call stays for the time of its RDMA Reads.
     """
-    grant, left = granted(t), 8
-    enough = enough or grant + 1
+    grant = most = granted(t)
+    enough, left = enough or grant + 1, 8
     while grant < enough and left:
         calls = [t.null(reads=reads or ()) for _ in range(grant)]
         t.endpoint.post_all(*(call.encode() for call in calls))
         answers_to(t, calls)
-        was, grant = grant, granted(t)
-        left = 8 if grant > was else left - 1
+        grant = granted(t)
+        left = 8 if grant > most else left - 1
+        most = max(most, grant)
     check(grant >= enough, f'{grant} credits, not {enough}, although all are used')
     return grant
 
