@@ -1036,7 +1036,7 @@ static int svc2_sem_take_slow(struct svc2_xprt *sp, struct svc2_sem *sem,
  * svc2_sem_take - take units, or wait for them
  * @sp: connection; closed when the wait takes too long
  * @sem: semaphore of it
- * @units: number; @units + @spare is at most what the semaphore has in all
+ * @units: number; @units + @spare is at most the number of all its units
  * @spare: units to leave for single Sends
  *
  * Context: svc thread, RPC task; sleeps.
