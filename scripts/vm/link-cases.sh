@@ -133,6 +133,10 @@ undisturbed()
 		s_stalls s_overdue s_dropped_{silently,reply,error,option}
 		s_errors_{vers,bad_xdr,invalid_proc,read_chunks,write_chunks,segments}
 		s_errors_{write_resource,reply_resource,invalid_option,system})
+	for name in "${!rose[@]}"; do
+		[[ $name != s_@(errors|dropped)_* || " ${names[*]} " == *" $name "* ]] ||
+			names+=("$name")
+	done
 	for name in ${names[@]+"${names[@]}"}; do
 		[ "${rose[$name]-absent}" = 0 ] || bad+=" $name+${rose[$name]-absent}"
 	done

@@ -43,7 +43,7 @@ class Settings:
     def set(self, name, value):
         """The value '' restores the peer's default."""
         self.changed.add(name)
-        subprocess.run(['sh', '-c', self.command], check=True, timeout=scaled(30),
+        subprocess.run(['sh', '-c', self.command], check=True, timeout=scaled(60),
                        env=dict(os.environ, SETTING=name, VALUE=str(value),
                                 **self.environment))
 
