@@ -325,8 +325,9 @@ static void svc2_bc_watch(struct work_struct *work)
 
 /*
  * Limits on the tasks that wait for peers, on all connections: for a late answer,
- * and for the invalidation behind it. They block the RPC layer's workqueue, which
- * other tasks need
+ * and for a fence that they have begun. They block the RPC layer's workqueue,
+ * which other tasks need. svc2_bc_watch() limits the time of a task whose fence an
+ * answer has begun.
  */
 #define SVC2_BC_LATE_MAX	16
 #define SVC2_BC_FENCE_MAX	16
