@@ -3,7 +3,8 @@
 #
 # Checks the sources for DKMS, and dkms-install and dkms-uninstall, with Debian 12's dkms in roots
 # of its own, for the debian guest's kernel. Nothing is installed; check-install.sh does that in a
-# guest. Most cases have modules without code: only the first one builds the real ones.
+# guest. Only "DKMS builds and installs the packaged sources" builds the modules; all other cases
+# have modules without code.
 #
 #	dkms.sh [--fetch]	only downloads, into the cache
 
@@ -189,8 +190,8 @@ dkms_installs_anew()
 		packaging/dkms-remove.sh && [ -z "$(ls "$DESTDIR/usr/src")" ]
 }
 
-# has_installed VERSION: DKMS has installed this version for $some and $other. The first call keeps a
-# copy for the others, because DKMS starts some thousand processes for it.
+# has_installed VERSION: DKMS has installed this version for $some and $other. The first call keeps
+# a copy for the others, because DKMS starts some thousand processes for it.
 has_installed()
 {
 	local version=$1 kept=$work/kept-$1

@@ -418,7 +418,7 @@ unsigned int ep_completed(struct endpoint *ep)
 	return ep->completed;
 }
 
-/* One Send, and the place of its message */
+/* A Send with its gather entry */
 struct send {
 	struct ibv_send_wr wr;
 	struct ibv_sge sge;
