@@ -80,9 +80,8 @@ install-source:
 	sed 's/#MODULE_VERSION#/$(version)/' packaging/dkms.conf >$(source)/dkms.conf
 	find Makefile Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2 \
 		packaging/supported.sh packaging/pre-install.sh packaging/dkms-remove.sh \
-		-type f ! -name '.*' ! -name '*.o' ! -name '*.ko' ! -name '*.a' ! -name '*.mod' \
-		! -name '*.mod.c' ! -name modules.order ! -name Module.symvers \
-		! -name features.h ! -name '*.log' \
+		-type f \( -name Makefile -o -name Kbuild -o -name '[!.]*.[ch]' -o -name '*.sh' \) \
+		! -name '*.mod.c' ! -name features.h \
 		-exec cp --parents -t $(source) {} +
 	install -d $(dir $(DESTDIR)$(forced))
 	echo rdma2_version-override >$(DESTDIR)$(forced)

@@ -302,6 +302,23 @@ only_own_copy_is_replaced()
 		rm "$folder/dkms.conf" && keeps_folder "$top" "$folder/Makefile"
 }
 
+# Builds, editors and patches leave files beside the sources.
+only_sources_of_git_are_copied()
+{
+	local from=$work/checkout to=$work/copied left
+	local parts=(Makefile Kbuild include compat rpcrdma2 xprtrdma2 svcrdma2)
+
+	mkdir "$from" && cp -r "${parts[@]}" packaging "$from/" || return
+	for left in compat/features.h rpcrdma2/{.#wire.c,.wire.c.swp,wire.c~,wire.c.orig,wire.c.rej} \
+			rpcrdma2/{wire.o,.wire.o.cmd,rpcrdma2.ko,rpcrdma2.mod,rpcrdma2.mod.c}; do
+		touch "$from/$left" || return
+	done
+	make_ "$from" install-source DESTDIR="$to" &&
+		diff <(sort <(git ls-files "${parts[@]}" packaging/{supported,pre-install,dkms-remove}.sh) \
+				<(echo dkms.conf)) \
+			<(cd "$to"/usr/src/rdma2-* && find . -type f -printf '%P\n' | sort)
+}
+
 # DKMS removes no version whose sources are missing, so all versions stay. "dkms status" of DKMS 3.0
 # ends at such a version without printing it.
 nothing_is_removed_in_part()
@@ -444,6 +461,7 @@ vendor_is_skipped()
 make_ "$top" install-source DESTDIR="$root" || exit 1
 source=$(echo "$root"/usr/src/rdma2-*)
 version=${source##*-}
+expect "make install-source copies the sources of git only" only_sources_of_git_are_copied
 expect "DKMS skips an untested kernel" \
 	dkms_skips 7.9.1-amd64 "rdma2: not tested with Linux 7.9.1-amd64"
 expect "DKMS skips it also if another kernel has the modules" \
