@@ -325,9 +325,9 @@ static void svc2_bc_watch(struct work_struct *work)
 
 /*
  * Limits on the tasks that wait for peers, on all connections: for a late answer,
- * and for a fence that they have begun. They block the RPC layer's workqueue,
- * which other tasks need. svc2_bc_watch() limits the time of a task whose fence an
- * answer has begun.
+ * and for a fence of their own, with the Send Queue entries for it. They block
+ * the RPC layer's workqueue, which other tasks need. Tasks that wait for the
+ * fence of an answer are not counted: see svc2_bc_watch().
  */
 #define SVC2_BC_LATE_MAX	16
 #define SVC2_BC_FENCE_MAX	16
