@@ -44,7 +44,9 @@ sources_are_installed_ones()
 {
 	make_ "$top" install-source DESTDIR="$work/plain" &&
 		diff -r "$work/plain/usr/src" "$root/usr/src" &&
-		diff -r "$work/plain/usr/share/dkms" "$root/usr/share/dkms"
+		diff -r "$work/plain/usr/share/dkms" "$root/usr/share/dkms" &&
+		diff <(cd "$work/plain/usr/src" && find . -perm -u=x | sort) \
+			<(cd "$root/usr/src" && find . -perm -u=x | sort)
 }
 
 # Keeps the objects for the next run, but not the modules, which are signed.
