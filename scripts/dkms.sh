@@ -3,8 +3,8 @@
 #
 # Checks the sources for DKMS, and dkms-install and dkms-uninstall, with Debian 12's dkms in roots
 # of its own, for the debian guest's kernel. Nothing is installed; check-install.sh does that in a
-# guest. Only "DKMS builds and installs the packaged sources" builds the modules; all other cases
-# have modules without code.
+# guest. Only "DKMS builds and installs the sources" builds the modules; the other cases have modules
+# without code, other files in their place, or none.
 #
 #	dkms.sh [--fetch]	only downloads, into the cache
 
@@ -145,7 +145,8 @@ with_dkms()
 	own_dkms && "$@"
 }
 
-# sources VERSION: the packaged sources, with modules of this version that have no code
+# sources VERSION: the sources of "make install-source", with modules of this version that have no
+# code
 sources()
 {
 	local folder=$DESTDIR/usr/src/rdma2-$1
@@ -468,7 +469,7 @@ expect "DKMS skips it also if another kernel has the modules" \
 	built_for_another_is_skipped 7.9.1-amd64 "rdma2: not tested with Linux 7.9.1-amd64"
 expect "DKMS skips a kernel without RDMA" cloud_is_skipped
 expect "DKMS skips a kernel with the RDMA modules of a vendor" vendor_is_skipped
-expect "DKMS builds and installs the packaged sources" with_dkms dkms_builds
+expect "DKMS builds and installs the sources" with_dkms dkms_builds
 expect "make dkms-install keeps the modules of a kernel without headers, and builds for others" \
 	with_dkms dkms_installs_anew
 expect "make dkms-install replaces an older version" with_dkms replaces 0.9.0 0.10.0
