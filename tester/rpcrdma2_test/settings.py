@@ -43,7 +43,8 @@ class Settings:
     def set(self, name, value):
         """The value '' restores the peer's default."""
         self.changed.add(name)
-        subprocess.run(['sh', '-c', self.command], check=True, timeout=scaled(60),
+        # The limit ends only a command that hangs.
+        subprocess.run(['sh', '-c', self.command], check=True, timeout=scaled(600),
                        env=dict(os.environ, SETTING=name, VALUE=str(value),
                                 **self.environment))
 
