@@ -8,8 +8,8 @@ KERNEL ?= uml
 MODULES ?= /lib/modules
 FUZZ_SECONDS ?= 0
 
-# KUNIT=1 adds the test modules. make passes variables of the command line on to kbuild, and
-# these of the environment not.
+# KUNIT=1 adds the test modules. make passes variables of the command line on to kbuild, but not
+# these three of the environment.
 unexport KUNIT FAULTS BENCH
 kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) W=$(W)
 
