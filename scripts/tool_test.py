@@ -354,6 +354,24 @@ class Modules(Machine):
             ('FAIL', f'module: there is no svcrdma2 for Linux {os.uname().release}, rpcrdma is '
              'used in its place')])
 
+    def test_rpcrdma_where_svcrdma2_is_there(self):
+        self.file('/sys/module/rpcrdma/refcnt')
+        self.file('/sys/module/xprtrdma2/version', '0.10.0\n')
+        self.said['modinfo -n svcrdma2'] = '/lib/modules/svcrdma2.ko\n'
+        finding = next(self.tool.check_module(None))
+        self.assertEqual(finding[:2], (
+            'FAIL', 'module: the kernel\'s own rpcrdma is loaded instead of svcrdma2'))
+        self.assertIn('modprobe svcrdma2;', finding[2])
+
+    def test_rpcrdma_where_both_modules_are_there(self):
+        self.file('/sys/module/rpcrdma/refcnt')
+        for module in ('xprtrdma2', 'svcrdma2'):
+            self.said[f'modinfo -n {module}'] = f'/lib/modules/{module}.ko\n'
+        finding = next(self.tool.check_module(None))
+        self.assertEqual(finding[:2], (
+            'FAIL', 'module: the kernel\'s own rpcrdma is loaded instead of xprtrdma2, svcrdma2'))
+        self.assertIn('modprobe -a xprtrdma2 svcrdma2;', finding[2])
+
     def test_rpcrdma_where_a_signature_prevents_xprtrdma2(self):
         self.file('/sys/module/rpcrdma/refcnt')
         self.said['modinfo -n xprtrdma2'] = '/lib/modules/xprtrdma2.ko\n'
