@@ -76,7 +76,7 @@ static const struct kernel_param_ops rdma_ops = {
 };
 module_param_cb(rdma, &rdma_ops, &rdma_enabled, 0644);
 __MODULE_PARM_TYPE(rdma, "bool");
-MODULE_PARM_DESC(rdma, "Serve listeners named rdma too, where rpcrdma does not (default Y)");
+MODULE_PARM_DESC(rdma, "Serve listeners named rdma too, where rpcrdma does not (default Y); applies to new listeners");
 
 struct workqueue_struct *svc2_wq;
 struct kmem_cache *svc2_msg_cache;
@@ -93,11 +93,11 @@ RPCRDMA2_PARAM(svc2_send_size, send_size, "uint",
 	       RPCRDMA2_INLINE_MAX, RPCRDMA2_INLINE_DEFAULT,
 	       RPCRDMA2_INLINE_MAX, .pm_changed = svc2_sizes_set);
 RPCRDMA2_PARAM(svc2_receive_memory, receive_memory, "uint",
-	       "Memory for the Receives of all connections in KiB (at least 64 pages; default, or for 0: a sixteenth of the memory)",
+	       "Memory for the Receives of all connections in KiB (at least 64 pages; default, or for 0: a sixteenth of the memory); applies at once",
 	       0, 0, UINT_MAX, .pm_default = svc2_memory_default,
 	       .pm_changed = svc2_budget_set);
 RPCRDMA2_PARAM(svc2_transfer_memory, transfer_memory, "uint",
-	       "Memory for the payload in progress on all connections in KiB, of which one address may use half (at least four times the largest payload that the kernel supports; default, or for 0: a sixteenth of the memory)",
+	       "Memory for the payload in progress on all connections in KiB, of which one address may use half (at least four times the largest payload that the kernel supports; default, or for 0: a sixteenth of the memory); applies at once",
 	       0, 0, UINT_MAX, .pm_default = svc2_memory_default,
 	       .pm_changed = svc2_pages_set);
 RPCRDMA2_PARAM(svc2_versions, versions, "charp",
@@ -109,7 +109,7 @@ struct rpcrdma2_param svc2_address_connections = {
 };
 
 RPCRDMA2_PARAM(svc2_connections, connections, "charp",
-	       "Maximum number of connections (default, or for 0: one for each 8 MiB of the memory, at least 64); and behind a colon that of one address, which may use half of them at most (default 128); applies to new connections",
+	       "Maximum number of connections (default, or for 0: one for each 8 MiB of the memory, with pages of 64 KiB for each 12 MiB, at least 64); and behind a colon that of one address, which may use half of them at most, rounded up (default 128); applies to new connections",
 	       0, 0, UINT_MAX, .pm_default = svc2_connections_default,
 	       .pm_second = &svc2_address_connections);
 
