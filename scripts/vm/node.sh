@@ -74,16 +74,16 @@ ask_server()
 
 # restart_server: the server's kernel restarts as it is: its processes get no signal, its clients
 # no message, and no file system is unmounted. A guest under QEMU would end instead. No datagram
-# reaches the server until it runs commands again: User-Mode Linux keeps the socket of the link, with
-# signals on, and a signal while it restarts can end it or let it loop.
+# reaches the server until it runs commands again: User-Mode Linux keeps the socket of the link,
+# with signals on, and a signal while it restarts can end it or let it loop.
 restart_server()
 {
 	local n
 
-	tc qdisc replace dev "$netdev" root netem loss 100%
+	tc qdisc replace dev "$netdev" root netem loss 100% || complain "no loss" || return
 	echo $(($(cat /tmp/asked) + 2)) | appear "$share/next"
 	ask_server "python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x01234567)'"
-	on_server true
+	on_server true || complain "the other guest runs no commands any longer" || return
 	tc qdisc del dev "$netdev" root
 }
 
