@@ -44,13 +44,24 @@ static int fake_notify(struct rdma_cm_id *id, enum ib_event_type event)
 	return 0;
 }
 
+/* calls of rdma_disconnect(), svc_xprt_get() and svc_xprt_put() */
+static unsigned int disconnects, taken, given;
+
 #undef pr_fmt
 #undef kzalloc_node
 #define kzalloc_node(size, gfp, node)	fake_kzalloc_node(size)
 #define rdma_notify			fake_notify
+#define rdma_disconnect(id)		((void)(id), disconnects++)
+#define svc_xprt_get(xprt)		((void)(xprt), taken++)
+#define svc_xprt_put(xprt)		((void)(xprt), given++)
+#define svc_xprt_set_valid(xprt)	((void)(xprt))
 #define svc2_wq				system_percpu_wq
 #include "../svcrdma2/transport.c"
 #undef rdma_notify
+#undef rdma_disconnect
+#undef svc_xprt_get
+#undef svc_xprt_put
+#undef svc_xprt_set_valid
 #undef rpcrdma2_conn_create
 #undef svc2_wq
 
@@ -193,6 +204,87 @@ static void cm_events(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, svc2_cm_event(sp->sp_conn.co_id, &event), 0);
 	expect_loss(test, sp, c->why);
+}
+
+/* The port of @sp taken these capabilities. */
+static void on_port(struct kunit *test, struct svc2_xprt *sp, u32 caps)
+{
+	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, device);
+	device->port_data = kunit_kcalloc(test, 2, sizeof(*device->port_data), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, device->port_data);
+	device->port_data[1].immutable.core_cap_flags = caps;
+	sp->sp_conn.co_id->device = device;
+	sp->sp_conn.co_id->port_num = 1;
+	INIT_DELAYED_WORK(&sp->sp_deadline, svc2_not_established);
+	INIT_WORK(&sp->sp_established, svc2_established);
+	taken = 0;
+	given = 0;
+	disconnects = 0;
+}
+
+static void establish(struct svc2_xprt *sp)
+{
+	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_ESTABLISHED };
+
+	svc2_cm_event(sp->sp_conn.co_id, &event);
+	flush_work(&sp->sp_established);
+}
+
+static void end(struct svc2_xprt *sp)
+{
+	set_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags);
+	svc2_detach(&sp->sp_xprt);
+}
+
+/*
+ * S46: no thread of nfsd calls rdma_disconnect(), and none puts the last reference, while a peer
+ * of iWARP delays the end of the handshake. Work disconnects then.
+ */
+static void s46_iwarp_ended_first(struct kunit *test)
+{
+	struct svc2_xprt *sp = accepted(test);
+
+	on_port(test, sp, RDMA_CORE_PORT_IWARP);
+	svc2_conn_pin(sp);
+	end(sp);
+	KUNIT_EXPECT_EQ(test, disconnects, 0);
+	KUNIT_EXPECT_EQ(test, taken, 1);
+	KUNIT_EXPECT_EQ(test, given, 0);
+	establish(sp);
+	KUNIT_EXPECT_EQ(test, disconnects, 1);
+	KUNIT_EXPECT_EQ(test, given, 1);
+}
+
+static void s46_iwarp_established_first(struct kunit *test)
+{
+	struct svc2_xprt *sp = accepted(test);
+
+	on_port(test, sp, RDMA_CORE_PORT_IWARP);
+	svc2_conn_pin(sp);
+	establish(sp);
+	KUNIT_EXPECT_EQ(test, disconnects, 0);
+	KUNIT_EXPECT_EQ(test, taken, 1);
+	KUNIT_EXPECT_EQ(test, given, 1);
+	end(sp);
+	KUNIT_EXPECT_EQ(test, disconnects, 1);
+	/* rdma_accept() has failed. */
+	svc2_conn_unpin(sp);
+	KUNIT_EXPECT_EQ(test, given, 2);
+}
+
+/* The CM of InfiniBand and RoCE waits for no peer. */
+static void s46_roce(struct kunit *test)
+{
+	struct svc2_xprt *sp = accepted(test);
+
+	on_port(test, sp, RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP);
+	svc2_conn_pin(sp);
+	establish(sp);
+	svc2_conn_unpin(sp);
+	KUNIT_EXPECT_EQ(test, taken, 0);
+	KUNIT_EXPECT_EQ(test, given, 0);
 }
 
 /* S46: the deadline of the handshake ends a connection, but is not the cause of a flush. */
@@ -574,6 +666,9 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(c037_regions),
 	KUNIT_CASE(c037_depth),
 	KUNIT_CASE(s46_backlog),
+	KUNIT_CASE(s46_iwarp_ended_first),
+	KUNIT_CASE(s46_iwarp_established_first),
+	KUNIT_CASE(s46_roce),
 	KUNIT_CASE(s46_deadline),
 	KUNIT_CASE_PARAM(events, event_gen_params),
 	KUNIT_CASE_PARAM(cm_events, cm_event_gen_params),

@@ -501,6 +501,7 @@ enum {
 	SVC2_F_MORE_CREDITS,		/* more credits would be used */
 	SVC2_F_RESIZING,	/* Receives get larger, not announced yet */
 	SVC2_F_CHANGED,		/* see svc2_sizes_changed() */
+	SVC2_F_ESTABLISHED,	/* see svc2_conn_pin() */
 };
 
 /* A connection */
@@ -514,6 +515,7 @@ struct svc2_xprt {
 	/* ends it if never accepted; or puts the last callback's reference */
 	struct work_struct	sp_reap;
 	struct delayed_work	sp_deadline;	/* of the handshake */
+	struct work_struct	sp_established;	/* puts svc2_conn_pin()'s reference */
 	struct work_struct	sp_failed;	/* its queue pair has failed */
 	const char		*sp_refusal;	/* why it is not accepted, or NULL */
 

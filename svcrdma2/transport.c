@@ -199,6 +199,40 @@ static const struct rpcrdma2_conn_ops svc2_conn_ops = {
 	.trimmed	= svc2_trimmed,
 };
 
+/*
+ * S46: from rdma_accept() until the connection is established, the CM of iWARP
+ * lets rdma_disconnect() and rdma_destroy_id() wait, without a limit, and the
+ * peer decides when that is. No thread of nfsd may be one of these callers. So
+ * a reference keeps the connection until then, and work does what svc2_detach()
+ * had to leave. The limits on connections include it.
+ */
+static bool svc2_conn_is_pinned(const struct rdma_cm_id *id)
+{
+	return !rdma_cap_ib_cm(id->device, id->port_num);
+}
+
+static void svc2_conn_pin(struct svc2_xprt *sp)
+{
+	if (svc2_conn_is_pinned(sp->sp_conn.co_id))
+		svc_xprt_get(&sp->sp_xprt);
+}
+
+static void svc2_conn_unpin(struct svc2_xprt *sp)
+{
+	if (svc2_conn_is_pinned(sp->sp_conn.co_id))
+		svc_xprt_put(&sp->sp_xprt);
+}
+
+static void svc2_established(struct work_struct *work)
+{
+	struct svc2_xprt *sp = container_of(work, struct svc2_xprt,
+					    sp_established);
+
+	if (test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags))
+		rdma_disconnect(sp->sp_conn.co_id);
+	svc2_conn_unpin(sp);
+}
+
 /* CM handler. The RPC layer closes only accepted connections. */
 static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
@@ -214,8 +248,15 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	trace_svc2_event(svc2_peer(sp), rdma_event_msg(event->event),
 			 event->status);
-	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED) {
 		cancel_delayed_work(&sp->sp_deadline);
+		if (svc2_conn_is_pinned(id)) {
+			set_bit(SVC2_F_ESTABLISHED, &sp->sp_flags);
+			/* pairs with svc2_detach() */
+			smp_mb__after_atomic();
+			queue_work(svc2_wq, &sp->sp_established);
+		}
+	}
 	if (event->event >= ARRAY_SIZE(losses) || !losses[event->event])
 		return 0;
 	if (!svc2_pending_end(sp))
@@ -300,6 +341,7 @@ static struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	INIT_LIST_HEAD(&sp->sp_listed);
 	INIT_LIST_HEAD(&sp->sp_pending);
 	INIT_DELAYED_WORK(&sp->sp_deadline, svc2_not_established);
+	INIT_WORK(&sp->sp_established, svc2_established);
 	INIT_WORK(&sp->sp_failed, svc2_qp_failed);
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
 	rpcrdma2_regions_init(&sp->sp_conn);
@@ -549,11 +591,14 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
 	/* a peer that found no Receive retries soon, not after 0.6 s */
 	rdma_set_min_rnr_timer(sp->sp_conn.co_id, IB_RNR_TIMER_000_64);
 
+	svc2_conn_pin(sp);
 	rdma_lock_handler(sp->sp_conn.co_id);
 	/* before an event that cancels it */
 	queue_delayed_work(svc2_wq, &sp->sp_deadline, SVC2_ESTABLISH_TIMEOUT);
 	ret = rdma_accept(sp->sp_conn.co_id, &param);
 	rdma_unlock_handler(sp->sp_conn.co_id);
+	if (ret)
+		svc2_conn_unpin(sp);
 	return ret;
 }
 
@@ -624,7 +669,10 @@ static void svc2_detach(struct svc_xprt *xprt)
 	/* XPT_DEAD ends the waits for answers to aborted callbacks. */
 	wake_up_var(sp);
 	svc2_sq_flush(sp);
-	rdma_disconnect(sp->sp_conn.co_id);
+	/* The RPC layer has set XPT_DEAD, with a barrier: see svc2_established(). */
+	if (!svc2_conn_is_pinned(sp->sp_conn.co_id) ||
+	    test_bit(SVC2_F_ESTABLISHED, &sp->sp_flags))
+		rdma_disconnect(sp->sp_conn.co_id);
 }
 
 /*

@@ -437,9 +437,11 @@ enum {
 	RDMA_CORE_CAP_PROT_IB			= 1 << 0,
 	RDMA_CORE_CAP_PROT_IWARP		= 1 << 1,
 	RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP	= 1 << 2,
+	RDMA_CORE_CAP_IB_CM			= 1 << 3,
 	RDMA_CORE_PORT_IWARP			= RDMA_CORE_CAP_PROT_IWARP,
-	RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP	= RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP,
-	RDMA_CORE_PORT_RAW_PACKET		= 1 << 3,
+	RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP	= RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP |
+						  RDMA_CORE_CAP_IB_CM,
+	RDMA_CORE_PORT_RAW_PACKET		= 1 << 4,
 };
 
 enum {
@@ -488,6 +490,9 @@ struct rdma_dev_addr {
 #define sa_path_get_dmac(path)	((path)->roce.dmac)
 #define sa_path_get_dlid(path)	cpu_to_be32(ntohs((path)->ib.dlid))
 #define sa_path_is_roce(path)	((path)->rec_type == SA_PATH_REC_TYPE_ROCE_V2)
+#define rdma_cap_ib_cm(dev, port)				\
+	(!!((dev)->port_data[port].immutable.core_cap_flags &	\
+	    RDMA_CORE_CAP_IB_CM))
 #define rdma_ib_or_roce(dev, port)				\
 	((dev)->port_data[port].immutable.core_cap_flags &	\
 	 (RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP))
@@ -582,7 +587,6 @@ struct rdma_cm_id *rdma_create_id(struct net *net, rdma_cm_event_handler *handle
 				  void *context, int space, enum ib_qp_type type);
 int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param);
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *sa);
-bool rdma_cap_ib_cm(const struct ib_device *dev, u32 port);
 int rdma_create_qp(struct rdma_cm_id *id, struct ib_pd *pd, struct ib_qp_init_attr *attr);
 void rdma_destroy_id(struct rdma_cm_id *id);
 void rdma_destroy_qp(struct rdma_cm_id *id);

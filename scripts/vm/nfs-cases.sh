@@ -187,6 +187,56 @@ siw_regions()
 		"queue pair failed"
 }
 
+# Clients that begin the handshake of iWARP and say no more, one more than nfsd has threads. The
+# last message, an RDMA Write without data, follows when the script is told to go on. Soft-iWARP
+# crashes the kernel if a client closes its socket before that.
+silent_clients='
+import socket, struct, sys
+server, count = sys.argv[1], int(sys.argv[2])
+request = b"MPA ID Req Frame" + struct.pack(">HHHH", 0x1002, 4, 0x8001, 0x8000)
+clients = []
+for _ in range(count):
+    client = socket.create_connection((server, 20049))
+    client.sendall(request)
+    assert client.recv(20, socket.MSG_WAITALL)[:16] == b"MPA ID Rep Frame"
+    clients.append(client)
+print("silent", flush=True)
+sys.stdin.readline()
+for client in clients:
+    client.sendall(struct.pack(">HHLQL", 14, 0xc140, 0, 0, 0))
+for client in clients:
+    try:
+        while client.recv(4096):
+            pass
+    except ConnectionResetError:
+        pass
+'
+
+# none_is_left: succeeds if the server has no connection that is ending
+none_is_left()
+{
+	! grep -q " state=closing " /proc/net/rpc/svcrdma2
+}
+
+siw_handshakes()
+{
+	local before clients=$((nfsd_threads + 1)) to from text pid
+
+	before=$(counters)
+	coproc SILENT { python3 -c "$silent_clients" "$addr4" "$clients"; }
+	pid=$SILENT_PID from=${SILENT[0]} to=${SILENT[1]}
+	read -r text <&"$from" && same "siw: clients are silent in the handshake" "$text" silent
+	check "S46 siw: the server ends their connections, and no thread waits for them" \
+		await has_risen s_disconnects -eq "$clients"
+	check "S46 siw: another client mounts" mount_nfs "$proto" 4.2 /mnt &&
+		check "S46 siw: umount" umount_all
+	check "S46 siw: nfsd stops and starts" eval \
+		"rpc.nfsd 0 && rpc.nfsd $nfsd_threads && listen_on $proto"
+	echo >&"$to"
+	check "S46 siw: the clients see the end" wait "$pid"
+	check "S46 siw: the server has none of the connections left" await none_is_left
+}
+
 group_siw()
 {
 	local DEVICE=siw
@@ -194,7 +244,10 @@ group_siw()
 	nfs_up "$proto" || { fail "server"; return; }
 	exercise "siw, NFSv4.2" "$proto" 4.2
 	exercise "siw, NFSv3" "$proto" 3
-	[ "$proto" != rdma2 ] || siw_regions
+	if [ "$proto" = rdma2 ]; then
+		siw_regions
+		siw_handshakes
+	fi
 	finish
 	check "siw: device removed" device_down
 }
