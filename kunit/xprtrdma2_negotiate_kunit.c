@@ -588,7 +588,11 @@ static const struct disposition_case {
 	  XPRT2_OVER, XPRT2_A_ERR_VERS, false, XPRT2_D_DONE },
 	{ "S42 after another refusal of the RPC it is sent again",
 	  XPRT2_OVER, XPRT2_A_ERR_LACKS_RPC, false, XPRT2_D_DONE },
+	{ "S37 after another invalid message the RPC is sent again",
+	  XPRT2_OVER, XPRT2_A_FOREIGN, false, XPRT2_D_DONE },
 	{ "an error ends its RPC", XPRT2_OVER, XPRT2_A_ERR_OTHER,
+	  false, XPRT2_D_HANDLE },
+	{ "a Reply ends its RPC", XPRT2_OVER, XPRT2_A_REPLY_TWO,
 	  false, XPRT2_D_HANDLE },
 };
 
@@ -616,6 +620,21 @@ static void disposition_after_action(struct kunit *test)
 			XPRT2_D_DONE);
 	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_REPLY_TWO, 0),
 			XPRT2_D_HANDLE);
+}
+
+/* S36, S37: the time of a trial ends while its answer is judged. */
+static void answer_after_the_trial(struct kunit *test)
+{
+	static const enum xprt2_answer resent[] = {
+		XPRT2_A_ERR_VERS, XPRT2_A_ERR_LACKS_RPC, XPRT2_A_FOREIGN,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(resent); i++)
+		KUNIT_EXPECT_EQ(test, xprt2_disposition_after(resent[i],
+				xprt2_result_given_up(resent[i])), XPRT2_D_DONE);
+	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_REPLY_TWO,
+			xprt2_result_given_up(XPRT2_A_REPLY_TWO)), XPRT2_D_HANDLE);
 }
 
 /* S34: the client ignores messages behind an answer that ends the probe. */
@@ -660,6 +679,7 @@ static struct kunit_case negotiate_cases[] = {
 	KUNIT_CASE(error_counts),
 	KUNIT_CASE_PARAM(disposition, disposition_gen_params),
 	KUNIT_CASE(disposition_after_action),
+	KUNIT_CASE(answer_after_the_trial),
 	KUNIT_CASE(probe_failed),
 	KUNIT_CASE(time_limits),
 	{}

@@ -386,6 +386,16 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 					       XPRT2_A_NONE;
 }
 
+/*
+ * Result of an @answer behind another one that has given the connection up:
+ * 0 to handle it, or an error when its RPC is sent again on the next connection,
+ * because the server has not processed it, or answers in no known version.
+ */
+static inline int xprt2_result_given_up(enum xprt2_answer answer)
+{
+	return xprt2_is_refusal(answer) || answer == XPRT2_A_FOREIGN ? -EAGAIN : 0;
+}
+
 /* @answer to the probe is no CONNPROP: messages behind it are ignored. */
 static inline bool xprt2_probe_failed(enum xprt2_phase phase,
 				      enum xprt2_answer answer)
@@ -422,8 +432,8 @@ xprt2_judge_message(enum xprt2_phase phase, enum xprt2_answer answer,
 	case XPRT2_PROBE:
 		return XPRT2_D_PROBE;
 	case XPRT2_OVER:
-		return xprt2_is_refusal(answer) ? XPRT2_D_DONE :
-						  XPRT2_D_HANDLE;
+		return xprt2_result_given_up(answer) ? XPRT2_D_DONE :
+						       XPRT2_D_HANDLE;
 	case XPRT2_SETTLED:
 		return to_probe && answer != XPRT2_A_ERR_VERS ?
 		       XPRT2_D_DONE : XPRT2_D_NEGOTIATE;

@@ -344,7 +344,7 @@ static void xprt2_recv_take(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	if (refused)
 		xprt2_count_error(ep, h);
 	phase = READ_ONCE(ep->ep_nego.ng_phase);
-	if (likely(phase >= XPRT2_SETTLED && h->h_proc != RDMA2_ERROR))
+	if (likely(phase == XPRT2_SETTLED && h->h_proc != RDMA2_ERROR))
 		disposition = XPRT2_D_HANDLE;
 	else
 		disposition = xprt2_negotiate_message(ep, msg, phase,

@@ -394,9 +394,10 @@ static int xprt2_version_apply_or_lose(struct xprt2_ep *ep,
 	ng.ng_vers = ep->ep_vers;
 	ng.ng_refused = xp->xp_refused;
 	action = xprt2_next_action(&ng, answer);
-	if (action == XPRT2_ACT_WAIT ||
-	    cmpxchg(&ep->ep_nego.ng_phase, phase, XPRT2_OVER) != phase)
+	if (action == XPRT2_ACT_WAIT)
 		return 0;
+	if (cmpxchg(&ep->ep_nego.ng_phase, phase, XPRT2_OVER) != phase)
+		return xprt2_result_given_up(answer);
 	trace_xprt2_negotiate(ep, answer, action);
 	if (xprt2_is_refusal(answer))
 		xp->xp_refused |= BIT(ep->ep_vers);
