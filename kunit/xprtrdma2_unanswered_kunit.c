@@ -34,6 +34,10 @@ static struct svc_serv service;
 #define rpcrdma2_bc_queue(serv, rqst)		((void)(serv), (void)(rqst))
 #define xprt_get(xprt)				(xprt)
 
+/* Receives given back at once: no service gets their Calls */
+static unsigned int returned;
+#define rpcrdma2_recv_put(rv)			((void)(rv), returned++)
+
 /* The result of the post of a Reply */
 static int posted;
 #define xprt2_encode_header(req, h, len)			((void)(len), 0)
@@ -285,6 +289,27 @@ static void grant_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->ep.ep_backward_grant, 8);
 }
 
+/* S46: no service gets a Call before the connection may carry RPCs. */
+static void s46_call_before_ready(struct kunit *test)
+{
+	struct unanswered *f = test->priv;
+
+	grant_four(f, 4);
+	f->ep.ep_vers = RPCRDMA2_VERS_ONE;
+	f->ep.ep_ex.ex_supported.pr_brs = RDMA2_BKREQSUP_INLINE;
+	f->ep.ep_ex.ex_announced.pr_brs = RDMA2_BKREQSUP_INLINE;
+	f->msg.mg_hdr.h_vers = RPCRDMA2_VERS_ONE;
+	returned = 0;
+	atomic_set(&f->ep.ep_state, XPRT2_EP_CONNECTING);
+	xprt2_handle_call(&f->ep, &f->rep, &f->msg);
+	KUNIT_EXPECT_EQ(test, f->xp.xp_backward_out, 0);
+	KUNIT_EXPECT_EQ(test, returned, 1);
+	atomic_set(&f->ep.ep_state, XPRT2_EP_READY);
+	xprt2_handle_call(&f->ep, &f->rep, &f->msg);
+	KUNIT_EXPECT_EQ(test, f->xp.xp_backward_out, 1);
+	KUNIT_EXPECT_EQ(test, returned, 1);
+}
+
 static struct kunit_case unanswered_cases[] = {
 	KUNIT_CASE(s46_no_task),
 	KUNIT_CASE(s46_task_ends),
@@ -295,6 +320,7 @@ static struct kunit_case unanswered_cases[] = {
 	KUNIT_CASE(requests_kept_for_callbacks),
 	KUNIT_CASE(b09_grant_doubles),
 	KUNIT_CASE(grant_without_memory),
+	KUNIT_CASE(s46_call_before_ready),
 	{}
 };
 

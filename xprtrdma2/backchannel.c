@@ -755,8 +755,13 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	int ret = 0;
 
 	xprt2_check_handle(ep, msg);
-	/* no message besides the first before a grant (C-097, S30) */
-	if (unlikely(!ep->ep_grant && h->h_vers == RPCRDMA2_VERS_TWO)) {
+	/*
+	 * No message besides the first before a grant (C-097, S30). Before an
+	 * RPC no callback is due: its Reply, and all others of the callback
+	 * service, would wait for the connect worker (S46)
+	 */
+	if (unlikely(atomic_read(&ep->ep_state) == XPRT2_EP_CONNECTING ||
+		     (!ep->ep_grant && h->h_vers == RPCRDMA2_VERS_TWO))) {
 		code = RDMA2_DROP;
 	} else if (code == RDMA2_OK) {
 		if (!h->h_nreads)
