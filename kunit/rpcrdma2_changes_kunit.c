@@ -689,6 +689,34 @@ static void s14_smaller_sends_announced_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), 4096);
 }
 
+/*
+ * S14: a requester without the mark takes the responder's Receives for its Sends. If it does not
+ * change its own Receives, no REQPROP can correct that, and a Reply has to arrive.
+ */
+static void s14_smaller_sends_never_announced(struct kunit *test)
+{
+	static const struct { u32 nochg, before, after; } peers[] = {
+		{ RBSIZ | BRS, 8192, 8192 }, { BRS, 8192, 4096 },
+	};
+	struct rpcrdma2_exchange ex;
+	struct rpcrdma2_propmsg pm;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(peers); i++) {
+		memset(&rec, 0, sizeof(rec));
+		rec.xid = XID;
+		rpcrdma2_exchange_init(&ex, &record_ops, true);
+		ex.ex_supported = able;
+		peer_announces(test, &ex, RDMA2_OPT_CONNPROP, RBSIZ | BRS, peers[i].nochg);
+		rpcrdma2_exchange_announce(&ex, RPCRDMA2_PROPS_ALL, &pm);
+		rpcrdma2_exchange_received(&ex, NOW);
+		rpcrdma2_exchange_resize(&ex, 8192, 4096);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), peers[i].before);
+		KUNIT_EXPECT_EQ(test, is_sent(&ex, NOW), peers[i].after == 4096);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_exchange_send_max(&ex), peers[i].after);
+	}
+}
+
 /* C-033, S16: the end grants the peer's request at once, or allocates larger Receives later. */
 static void peer_requests(struct kunit *test)
 {
@@ -874,6 +902,7 @@ static struct kunit_case changes_cases[] = {
 	KUNIT_CASE(largest_send_announced),
 	KUNIT_CASE(requests_first),
 	KUNIT_CASE(s14_smaller_sends_announced_first),
+	KUNIT_CASE(s14_smaller_sends_never_announced),
 	KUNIT_CASE(peer_requests),
 	KUNIT_CASE(s53_alternating_sizes),
 	KUNIT_CASE(s53_smaller_requests_delayed),

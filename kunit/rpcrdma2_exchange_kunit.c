@@ -225,6 +225,28 @@ static void responder_with_small_sends(struct kunit *test)
 	}
 }
 
+/*
+ * S14: the mark of a requester comes behind the CONNPROPs. The responder has announced no X_SBSIZ,
+ * so its Receives stay no larger than its Sends.
+ */
+static void s14_late_mark(struct kunit *test)
+{
+	struct rpcrdma2_propmsg pm, update = { .pm_type = RDMA2_OPT_UPDPROP };
+	struct rpcrdma2_props val = able;
+	struct rpcrdma2_exchange ex;
+
+	begin(test, &ex, true);
+	ex.ex_supported.pr_sbsiz = 4096;
+	take_connprop(test, &ex, RBSIZ | BRS, 8192, 8192);
+	rpcrdma2_exchange_announce(&ex, RPCRDMA2_PROPS_ALL, &pm);
+	rpcrdma2_exchange_received(&ex, 0);
+	rpcrdma2_propset_init(&update.pm_set, BIT(RPCRDMA2_PROP_X_MARK), &val);
+	rpcrdma2_exchange_take(&ex, &update);
+	rpcrdma2_exchange_send_next(&ex, HZ);
+	KUNIT_EXPECT_EQ(test, ex.ex_announced.pr_rbsiz, 4096);
+	KUNIT_EXPECT_EQ(test, rec.counts[RPCRDMA2_C_updprops_sent], 0);
+}
+
 /* C-060: a responder announces experimental properties to a requester with the mark. */
 static void c060_responder_waits_for_the_mark(struct kunit *test)
 {
@@ -339,6 +361,7 @@ static struct kunit_case exchange_cases[] = {
 	KUNIT_CASE(updprop_is_applied),
 	KUNIT_CASE(unsolicited_resprop),
 	KUNIT_CASE(responder_with_small_sends),
+	KUNIT_CASE(s14_late_mark),
 	KUNIT_CASE(c060_responder_waits_for_the_mark),
 	KUNIT_CASE(mark_is_recorded),
 	KUNIT_CASE(message_limits),

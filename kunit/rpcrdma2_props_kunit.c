@@ -41,6 +41,7 @@ static u32 updates(const struct rpcrdma2_props *announced,
 	ex.ex_peer.pp_now = ex.ex_supported;	/* with the mark */
 	ex.ex_peer.pp_announced = true;
 	ex.ex_connprop_sent = true;
+	ex.ex_marked = true;
 	ex.ex_announced = *announced;
 	ex.ex_supported = *now;
 	if (!is_sent(&ex, 0))

@@ -434,16 +434,22 @@ void rpcrdma2_exchange_init(struct rpcrdma2_exchange *ex,
 EXPORT_SYMBOL_GPL(rpcrdma2_exchange_init);
 
 /*
- * The properties to announce. A requester without support of X_SBSIZ takes the
- * size of a responder's Receives for that of its Sends (S14). So to such a peer
- * a responder announces Receives no larger than its Sends.
+ * Whether a requester takes the size of this responder's Receives for that of
+ * its Sends (S14): X_SBSIZ was not announced to it, and is not if its mark comes
+ * late, because the responder's own mark is announced once (C-059)
  */
+static bool rpcrdma2_exchange_is_assumed(const struct rpcrdma2_exchange *ex)
+{
+	return ex->ex_responder && !ex->ex_marked;
+}
+
+/* The properties to announce: Receives no larger than the Sends, if need be */
 static struct rpcrdma2_props
 rpcrdma2_exchange_limit_sbsiz(const struct rpcrdma2_exchange *ex)
 {
 	struct rpcrdma2_props pr = ex->ex_supported;
 
-	if (ex->ex_responder && !rpcrdma2_props_marked(&ex->ex_peer.pp_now))
+	if (rpcrdma2_exchange_is_assumed(ex))
 		pr.pr_rbsiz = min(pr.pr_rbsiz, pr.pr_sbsiz);
 	return pr;
 }
@@ -451,12 +457,14 @@ rpcrdma2_exchange_limit_sbsiz(const struct rpcrdma2_exchange *ex)
 void rpcrdma2_exchange_announce(struct rpcrdma2_exchange *ex, u32 rows,
 				struct rpcrdma2_propmsg *pm)
 {
-	const struct rpcrdma2_props own = rpcrdma2_exchange_limit_sbsiz(ex);
+	struct rpcrdma2_props own;
 	unsigned int r;
 
 	/* for this peer their ids may belong to another extension (C-060) */
 	if (ex->ex_responder && !rpcrdma2_props_marked(&ex->ex_peer.pp_now))
 		rows &= ~RPCRDMA2_PROPS_MARKED;
+	ex->ex_marked = rows & RPCRDMA2_PROPS_MARKED;
+	own = rpcrdma2_exchange_limit_sbsiz(ex);
 	*pm = (struct rpcrdma2_propmsg){ .pm_type = RDMA2_OPT_CONNPROP };
 	for (r = 0; r < RPCRDMA2_NPROPS; r++)
 		if (rpcrdma2_prop_rows[r].row_change == RPCRDMA2_CHANGE_NEVER)
@@ -518,7 +526,7 @@ static u32 rpcrdma2_exchange_updates(const struct rpcrdma2_exchange *ex,
 
 	if (ex->ex_unsupported & BIT(RDMA2_OPT_UPDPROP))
 		return 0;
-	if (!rpcrdma2_props_marked(&ex->ex_peer.pp_now))
+	if (!ex->ex_marked || !rpcrdma2_props_marked(&ex->ex_peer.pp_now))
 		known &= ~RPCRDMA2_PROPS_MARKED;
 	for (r = 0; r < RPCRDMA2_NPROPS; r++) {
 		enum rpcrdma2_prop_change change = rpcrdma2_prop_rows[r].row_change;
@@ -901,6 +909,9 @@ u32 rpcrdma2_exchange_send_max(const struct rpcrdma2_exchange *ex)
 	u32 own = rpcrdma2_exchange_lowers_sends(ex) ?
 		  ex->ex_announced.pr_sbsiz : ex->ex_supported.pr_sbsiz;
 
+	/* Only a REQPROP makes such a peer expect smaller Replies (S14). */
+	if (rpcrdma2_exchange_is_assumed(ex))
+		own = max(own, READ_ONCE(ex->ex_announced.pr_rbsiz));
 	/* A REQPROP requests nothing but RBSIZ. */
 	if (ex->ex_sent == RDMA2_OPT_REQPROP)
 		own = min(own, ex->ex_requested.ps_val.pr_rbsiz);

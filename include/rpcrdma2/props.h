@@ -289,6 +289,7 @@ struct rpcrdma2_update {
  * @ex_supported: best values that this end supports
  * @ex_responder: this end answers the peer's announcement with its own
  * @ex_connprop_sent: this end has sent its announcement
+ * @ex_marked: it had the mark and the experimental properties
  * @ex_request: size of Receives to request from the peer, in bytes, or 0
  * @ex_requested: values that the last REQPROP requested
  * @ex_sent: type of the message of this end, other than an answer, that still
@@ -318,6 +319,7 @@ struct rpcrdma2_exchange {
 	struct rpcrdma2_props		ex_supported;
 	bool				ex_responder;
 	bool				ex_connprop_sent;
+	bool				ex_marked;
 	u32				ex_request;
 	struct rpcrdma2_propset		ex_requested;
 	u32				ex_sent;
