@@ -661,7 +661,7 @@ struct xprt2_xprt {
 	unsigned long		xp_idle_timeout;
 	enum xprt2_past		xp_past;
 	unsigned int		xp_brief;
-	bool			xp_timed_out;
+	unsigned int		xp_timed_out;
 	u32			xp_serial;
 	unsigned long		xp_tried;
 	struct rpcrdma2_end	xp_end;
@@ -676,7 +676,7 @@ struct xprt2_xprt {
 	u64			xp_note_end;
 	u32			xp_refused;
 	bool			xp_prop_vers;
-	bool			xp_no_version;
+	unsigned int		xp_no_version;
 	struct rpc_timeout	xp_timeout;
 	struct rpcrdma2_hdr	xp_hdr;
 	struct mutex		xp_fence_mutex;	/* guards xp_ep's end */

@@ -649,7 +649,7 @@ struct rpcrdma2_conn_ops {
  * @co_vector: completion vector of both CQs, that of the first one created; -1
  *	before
  * @co_max_wr: most entries of a queue, once a device has refused more; or 0
- * @co_recv_polled: the owner polls @co_recv_cq
+ * @co_recv_polled: the owner polls @co_recv_cq; not bool, for xchg()
  * @co_recv_work: polls @co_recv_cq when the owner no longer does
  * @co_recv_pages: pages of the largest Receive, by rpcrdma2_recv_begin()
  * @co_rw_mrs: memory regions that rdma_rw keeps, which the server counts for
@@ -674,7 +674,7 @@ struct rpcrdma2_conn {
 	struct ib_cq			*co_recv_cq;
 	int				co_vector;
 	u32				co_max_wr;
-	bool				co_recv_polled;
+	unsigned int			co_recv_polled;
 	struct work_struct		co_recv_work;
 	unsigned int			co_recv_pages;
 	unsigned int			co_rw_mrs;

@@ -439,7 +439,8 @@ static inline unsigned int rpcrdma2_recv_batch(u32 grant)
 struct rpcrdma2_units {
 	atomic_t	un_free;
 	unsigned int	un_reserved;	/* see rpcrdma2_sq_take() */
-	bool		un_denied;	/* a taker waits for the next return */
+	/* a taker waits for the next return; not bool, for xchg() */
+	unsigned int	un_denied;
 };
 
 static inline bool rpcrdma2_units_try(struct rpcrdma2_units *un,
