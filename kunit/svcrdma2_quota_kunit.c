@@ -137,6 +137,21 @@ static void s46_entries_of_replies(struct kunit *test)
 				}
 }
 
+/* S46: a Call with many segments counts the memory of its RDMA Reads, and a usual one a page. */
+static void s46_reads_are_counted(struct kunit *test)
+{
+	unsigned int segs, chunks, bytes, counted;
+
+	KUNIT_EXPECT_EQ(test, svc2_read_overhead(1, 1), 1);
+	for (segs = 1; segs <= RPCRDMA2_MAX_SEGMENTS; segs++)
+		for (chunks = 1; chunks <= RPCRDMA2_MAX_READ_CHUNKS; chunks++) {
+			bytes = SVC2_MSG_BYTES + (segs + chunks) * RPCRDMA2_RW_PART_BYTES;
+			counted = svc2_read_overhead(segs, chunks) * PAGE_SIZE;
+			KUNIT_EXPECT_GE(test, counted, bytes);
+			KUNIT_EXPECT_LT(test, counted, bytes + PAGE_SIZE);
+		}
+}
+
 /* Bytes of a transport header, and of the tail of a Reply */
 #define HDR	200
 #define TAIL	4
@@ -235,6 +250,7 @@ static struct kunit_case quota_cases[] = {
 	KUNIT_CASE(room_for_large),
 	KUNIT_CASE(small_calls),
 	KUNIT_CASE(s46_entries_of_replies),
+	KUNIT_CASE(s46_reads_are_counted),
 	KUNIT_CASE(c003_largest_send),
 	KUNIT_CASE(replies),
 	{}

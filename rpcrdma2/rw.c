@@ -21,7 +21,8 @@
  * A part moves a contiguous range of remote memory: a segment, or the section
  * of it that is needed and can be moved at once. rdma_rw builds work requests
  * for it, as wide as the queue pair allows. The Send Queue bounds the number of
- * parts, but for those under construction.
+ * parts, but for those under construction, and for RDMA Reads that wait for its
+ * entries: their owner counts these.
  */
 
 /* Scatterlist entries embedded in a part */
@@ -37,6 +38,8 @@ struct part {
 	struct rdma_rw_ctx	ctx;
 	struct scatterlist	sges[PART_SGES];
 };
+
+static_assert(sizeof(struct part) <= RPCRDMA2_RW_PART_BYTES);
 
 static struct kmem_cache *part_cache;
 

@@ -231,10 +231,6 @@ struct sockaddr_storage svc2_address_of(const struct svc2_xprt *sp)
  * are kept for it.
  */
 
-/* minimum that allows the largest Calls */
-#define SVC2_PAGES_MIN \
-	(4L * (DIV_ROUND_UP(RPCSVC_MAXPAYLOAD, PAGE_SIZE) + 4))
-
 /*
  * Guards the addresses, the waiters of every svc2_address and svc2_quota, and
  * the variables below where they do not say otherwise. sp_recv_lock and locks

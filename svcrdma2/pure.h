@@ -536,6 +536,22 @@ static inline u32 svc2_send_able(u32 sges)
 		     RPCRDMA2_INLINE_MAX);
 }
 
+/* Most memory of a message, besides its Receive */
+#define SVC2_MSG_BYTES	2048
+
+/*
+ * Pages that count for a message and its RDMA Reads, besides those that they
+ * fill: there is one for each of @segs segments, and one more for each place
+ * where one of @chunks interrupts a Position-Zero chunk. A Call may wait with
+ * them for the Send Queue
+ */
+static inline unsigned int svc2_read_overhead(unsigned int segs,
+					      unsigned int chunks)
+{
+	return DIV_ROUND_UP(SVC2_MSG_BYTES +
+			    (segs + chunks) * RPCRDMA2_RW_PART_BYTES, PAGE_SIZE);
+}
+
 /*
  * Most Send Queue entries of a Reply with RDMA Writes, and of its Send. Its
  * Call offers @pages in @segs segments of @chunks Write chunks and Reply chunk;

@@ -336,6 +336,7 @@ static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	u64 whole = rpcrdma2_layout_length(h, call->sm_inline);
+	unsigned int i, pages, segs = 0;
 	int ret;
 
 	/* longer than any Call may be; no other error reports that (C-106) */
@@ -345,9 +346,12 @@ static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 	call->sm_apart = svc2_arg_splits(call) ? h->h_reads->ck_position : 0;
 	call->sm_length = whole - call->sm_apart;
 
-	/* one for the message itself; a Call with empty chunks has one, too */
-	ret = svc2_pages_reserve(sp, call, svc2_msg_pages(call) + 1 +
-					   call->sm_reply_pages);
+	for (i = 0; i < h->h_nreads; i++)
+		segs += h->h_reads[i].ck_nsegs;
+	pages = svc2_msg_pages(call) + svc2_read_overhead(segs, h->h_nreads) +
+		call->sm_reply_pages;
+	ret = svc2_pages_reserve(sp, call,
+				 min_t(unsigned int, pages, SVC2_PAGES_MIN / 2 - 1));
 	return svc2_read_release(sp, call, ret ?: svc2_read_start(rqstp, call));
 }
 

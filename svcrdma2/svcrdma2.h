@@ -467,6 +467,15 @@ struct svc2_msg {
 	struct rpcrdma2_msg	sm_msg;
 };
 
+static_assert(sizeof(struct svc2_msg) <= SVC2_MSG_BYTES);
+
+/*
+ * Minimum of the pages of all connections: it allows the largest Calls, each
+ * less than half of it
+ */
+#define SVC2_PAGES_MIN \
+	(4L * (DIV_ROUND_UP(RPCSVC_MAXPAYLOAD, PAGE_SIZE) + 4))
+
 /* Pages that its RDMA Reads fill */
 static inline unsigned int svc2_msg_pages(const struct svc2_msg *call)
 {

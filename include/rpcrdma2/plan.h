@@ -20,6 +20,9 @@
 
 #include <rpcrdma2/wire.h>
 
+/* Most memory of an RDMA Read or Write of a segment, or of a section of one */
+#define RPCRDMA2_RW_PART_BYTES	768
+
 /* Bytes of an RPC message, from an offset from the beginning of the head */
 struct rpcrdma2_range {
 	u32	ra_off;
