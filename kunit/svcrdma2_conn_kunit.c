@@ -44,8 +44,8 @@ static int fake_notify(struct rdma_cm_id *id, enum ib_event_type event)
 	return 0;
 }
 
-/* calls of rdma_disconnect(), svc_xprt_get() and svc_xprt_put() */
-static unsigned int disconnects, taken, given;
+/* calls of rdma_disconnect(), svc_xprt_get(), svc_xprt_put() and svc2_msg_put() */
+static unsigned int disconnects, taken, given, freed_calls;
 
 #undef pr_fmt
 #undef kzalloc_node
@@ -55,6 +55,9 @@ static unsigned int disconnects, taken, given;
 #define svc_xprt_get(xprt)		((void)(xprt), taken++)
 #define svc_xprt_put(xprt)		((void)(xprt), given++)
 #define svc_xprt_set_valid(xprt)	((void)(xprt))
+#define svc2_msg_put(sp, msg)		((void)(sp), (void)(msg), freed_calls++)
+/* no quota */
+#define svc2_pages_flush(sp, calls)	((void)(sp), (void)(calls))
 #define svc2_wq				system_percpu_wq
 #include "../svcrdma2/transport.c"
 #undef rdma_notify
@@ -62,6 +65,8 @@ static unsigned int disconnects, taken, given;
 #undef svc_xprt_get
 #undef svc_xprt_put
 #undef svc_xprt_set_valid
+#undef svc2_msg_put
+#undef svc2_pages_flush
 #undef rpcrdma2_conn_create
 #undef svc2_wq
 
@@ -219,9 +224,16 @@ static void on_port(struct kunit *test, struct svc2_xprt *sp, u32 caps)
 	sp->sp_conn.co_id->port_num = 1;
 	INIT_DELAYED_WORK(&sp->sp_deadline, svc2_not_established);
 	INIT_WORK(&sp->sp_established, svc2_established);
+	spin_lock_init(&sp->sp_recv_lock);
+	INIT_LIST_HEAD(&sp->sp_short_q);
+	INIT_LIST_HEAD(&sp->sp_start_q);
+	INIT_LIST_HEAD(&sp->sp_ready_q);
+	svc2_sem_init(&sp->sp_mr_sem, NULL, SVC2_C_mr_waits);
+	svc2_sem_init(&sp->sp_sq_sem, NULL, SVC2_C_sq_waits);
 	taken = 0;
 	given = 0;
 	disconnects = 0;
+	freed_calls = 0;
 }
 
 static void establish(struct svc2_xprt *sp)
@@ -272,6 +284,37 @@ static void s46_iwarp_established_first(struct kunit *test)
 	/* rdma_accept() has failed. */
 	svc2_conn_unpin(sp);
 	KUNIT_EXPECT_EQ(test, given, 2);
+}
+
+/*
+ * S46: Calls that wait end with their connection, even if a Call that the RPC layer has deferred
+ * keeps it for minutes. A thread that waits leaves by itself.
+ */
+static void s46_waiting_calls_end(struct kunit *test)
+{
+	struct svc2_waiter thread = { .wt_units = 1 };
+	struct svc2_xprt *sp = accepted(test);
+	struct list_head *queues[] = {
+		&sp->sp_short_q, &sp->sp_start_q, &sp->sp_ready_q,
+		&sp->sp_mr_sem.se_waiters, &sp->sp_sq_sem.se_waiters,
+	};
+	struct svc2_msg *calls;
+	unsigned int i;
+
+	calls = kunit_kcalloc(test, ARRAY_SIZE(queues), sizeof(*calls), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, calls);
+	on_port(test, sp, RDMA_CORE_PORT_IWARP);
+	list_add_tail(&thread.wt_list, &sp->sp_sq_sem.se_waiters);
+	for (i = 0; i < ARRAY_SIZE(queues); i++) {
+		calls[i].sm_wait.wt_call = &calls[i];
+		list_add_tail(&calls[i].sm_wait.wt_list, queues[i]);
+	}
+	end(sp);
+	KUNIT_EXPECT_EQ(test, freed_calls, ARRAY_SIZE(queues));
+	KUNIT_EXPECT_PTR_EQ(test, sp->sp_sq_sem.se_waiters.next, &thread.wt_list);
+	KUNIT_EXPECT_PTR_EQ(test, thread.wt_list.next, &sp->sp_sq_sem.se_waiters);
+	for (i = 0; i + 1 < ARRAY_SIZE(queues); i++)
+		KUNIT_EXPECT_TRUE(test, list_empty(queues[i]));
 }
 
 /* The CM of InfiniBand and RoCE waits for no peer. */
@@ -669,6 +712,7 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(s46_iwarp_ended_first),
 	KUNIT_CASE(s46_iwarp_established_first),
 	KUNIT_CASE(s46_roce),
+	KUNIT_CASE(s46_waiting_calls_end),
 	KUNIT_CASE(s46_deadline),
 	KUNIT_CASE_PARAM(events, event_gen_params),
 	KUNIT_CASE_PARAM(cm_events, cm_event_gen_params),

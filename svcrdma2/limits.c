@@ -811,10 +811,10 @@ void svc2_pages_deferred(struct svc2_xprt *sp)
 
 /**
  * svc2_pages_flush - remove the Calls that wait for pages
- * @sp: connection that no thread uses any longer
+ * @sp: connection whose messages no thread takes up any longer
  * @calls: list that gets them, by sm_wait
  *
- * Context: ->xpo_free.
+ * Context: ->xpo_detach, ->xpo_free.
  */
 void svc2_pages_flush(struct svc2_xprt *sp, struct list_head *calls)
 {
@@ -1084,6 +1084,23 @@ void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
 		svc2_sem_wake(sp, sem);
 	else
 		svc2_unthrottle(sp);
+}
+
+/**
+ * svc2_sem_flush - remove the Calls that wait
+ * @sem: semaphore
+ * @calls: list that gets them, by sm_wait; threads leave by themselves
+ *
+ * Context: any task, once no Call can join.
+ */
+void svc2_sem_flush(struct svc2_sem *sem, struct list_head *calls)
+{
+	struct svc2_waiter *wt, *next;
+
+	guard(spinlock)(&sem->se_lock);
+	list_for_each_entry_safe(wt, next, &sem->se_waiters, wt_list)
+		if (wt->wt_call)
+			list_move_tail(&wt->wt_list, calls);
 }
 
 /**

@@ -853,6 +853,7 @@ void svc2_sem_open(struct svc2_sem *sem, unsigned int units);
 bool svc2_sem_is_whole(const struct svc2_sem *sem);
 int svc2_sem_take(struct svc2_xprt *sp, struct svc2_sem *sem,
 		  unsigned int units, unsigned int spare);
+void svc2_sem_flush(struct svc2_sem *sem, struct list_head *calls);
 int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
 		       struct svc2_msg *call, unsigned int units,
 		       unsigned int spare, unsigned int *held);

@@ -653,6 +653,30 @@ static void svc2_sq_flush(struct svc2_xprt *sp)
 }
 
 /*
+ * Frees the Calls that wait for a thread or a resource: no thread takes them up
+ * any longer. The RPC layer may hold the connection much longer, for a Call that
+ * it has deferred or that sleeps, and these have pages of the quota (S46). Chains
+ * that were posted, and threads, can still leave a Call here, for svc2_free().
+ */
+static void svc2_calls_flush(struct svc2_xprt *sp)
+{
+	struct svc2_msg *call, *next;
+	LIST_HEAD(calls);
+
+	/* in the order in which a Call may go on meanwhile */
+	svc2_pages_flush(sp, &calls);
+	svc2_sem_flush(&sp->sp_mr_sem, &calls);
+	svc2_sem_flush(&sp->sp_sq_sem, &calls);
+	scoped_guard(spinlock, &sp->sp_recv_lock) {
+		list_splice_tail_init(&sp->sp_short_q, &calls);
+		list_splice_tail_init(&sp->sp_start_q, &calls);
+		list_splice_tail_init(&sp->sp_ready_q, &calls);
+	}
+	list_for_each_entry_safe(call, next, &calls, sm_wait.wt_list)
+		svc2_msg_put(sp, call);
+}
+
+/*
  * The RPC layer counts, in sv_tmpcnt, the connections whose requester is not
  * known yet, and closes each new one when the count is below 0. A thread that
  * identifies the requester of this one now would subtract it again:
@@ -669,6 +693,7 @@ static void svc2_detach(struct svc_xprt *xprt)
 	/* XPT_DEAD ends the waits for answers to aborted callbacks. */
 	wake_up_var(sp);
 	svc2_sq_flush(sp);
+	svc2_calls_flush(sp);
 	/* The RPC layer has set XPT_DEAD, with a barrier: see svc2_established(). */
 	if (!svc2_conn_is_pinned(sp->sp_conn.co_id) ||
 	    test_bit(SVC2_F_ESTABLISHED, &sp->sp_flags))
@@ -691,18 +716,9 @@ static bool svc2_is_whole(const struct svc2_xprt *sp)
 /* Frees the messages that wait for a thread, after the drain of the queues. */
 static void svc2_messages_flush(struct svc2_xprt *sp)
 {
-	struct svc2_msg *msg, *next_msg;
 	struct rpcrdma2_recv *rv, *next;
-	LIST_HEAD(calls);
 
-	svc2_pages_flush(sp, &calls);
-	list_splice_tail_init(&sp->sp_mr_sem.se_waiters, &calls);
-	list_splice_tail_init(&sp->sp_sq_sem.se_waiters, &calls);
-	list_splice_tail_init(&sp->sp_short_q, &calls);
-	list_splice_tail_init(&sp->sp_start_q, &calls);
-	list_splice_tail_init(&sp->sp_ready_q, &calls);
-	list_for_each_entry_safe(msg, next_msg, &calls, sm_wait.wt_list)
-		svc2_msg_put(sp, msg);
+	svc2_calls_flush(sp);
 	do {
 		list_for_each_entry_safe(rv, next, &sp->sp_recv_q, rv_list) {
 			list_del(&rv->rv_list);
