@@ -166,12 +166,30 @@ static void few_calls_are_searched_for(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, svc2_loss_may_be(lo, 1000));
 }
 
+/* S46: a peer whose losses have all possible bits of xids causes no search for Calls of others. */
+static void s46_losses_of_a_peer(struct kunit *test)
+{
+	struct svc2_losses *lo = losses(test);
+	struct svc2_loss others = key_of(1, &there, 0), its = key_of(2, &here, 0);
+	unsigned int i;
+
+	KUNIT_EXPECT_FALSE(test, svc2_loss_has_peer(lo, &its.ls_peer));
+	for (i = 0; i < MOST; i++)
+		NOTE(lo, BEGIN, 1, &here, i);
+	KUNIT_EXPECT_TRUE(test, svc2_loss_may_be(lo, 1000));
+	KUNIT_EXPECT_TRUE(test, svc2_loss_has_peer(lo, &its.ls_peer));
+	KUNIT_EXPECT_FALSE(test, svc2_loss_has_peer(lo, &others.ls_peer));
+	IS_LAST(lo, BEGIN + TWO_MINUTES + 1, 1, &here, 7);
+	KUNIT_EXPECT_FALSE(test, svc2_loss_has_peer(lo, &its.ls_peer));
+}
+
 static struct kunit_case lost_suite_cases[] = {
 	KUNIT_CASE(error_after_second_loss),
 	KUNIT_CASE(distinct_keys),
 	KUNIT_CASE(losses_expire),
 	KUNIT_CASE(oldest_is_replaced),
 	KUNIT_CASE(few_calls_are_searched_for),
+	KUNIT_CASE(s46_losses_of_a_peer),
 	{ }
 };
 

@@ -628,6 +628,7 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
  * C-094). Peers that share an address (limits.c), as hosts behind an InfiniBand
  * router do, can get the error for a Call of another peer. A peer that fills
  * the small table evicts the Calls of others: these break one more connection.
+ * Calls of addresses without an entry take no lock, whatever it has there.
  */
 
 static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_xids is read without it */
@@ -643,6 +644,19 @@ static struct svc2_loss svc2_breaker_key(const struct svc2_xprt *sp, u32 xid)
 }
 
 /**
+ * svc2_breaker_begin - note if Calls of a new connection have to be looked up
+ * @sp: connection that is counted for its address
+ */
+void svc2_breaker_begin(struct svc2_xprt *sp)
+{
+	struct svc2_address *ad = sp->sp_quota.qu_address;
+
+	guard(spinlock)(&lost_lock);
+	if (svc2_loss_has_peer(&losses, &ad->ad_addr))
+		WRITE_ONCE(ad->ad_breaks, true);
+}
+
+/**
  * svc2_breaker_note - record that a Call broke its connection
  * @sp: connection
  * @xid: xid of the Call
@@ -655,6 +669,7 @@ void svc2_breaker_note(struct svc2_xprt *sp, u32 xid)
 
 	svc2_count(calls_lost);
 	guard(spinlock)(&lost_lock);
+	WRITE_ONCE(sp->sp_quota.qu_address->ad_breaks, true);
 	svc2_loss_note(&losses, &key, jiffies);
 }
 
@@ -677,5 +692,6 @@ static bool svc2_breaker_is_last(const struct svc2_xprt *sp, u32 xid)
 bool svc2_take_breaker(struct svc2_xprt *sp, u32 xid)
 {
 	return unlikely(svc2_loss_may_be(&losses, xid)) &&
+	       READ_ONCE(sp->sp_quota.qu_address->ad_breaks) &&
 	       svc2_breaker_is_last(sp, xid);
 }

@@ -313,6 +313,23 @@ static inline bool svc2_loss_may_be(const struct svc2_losses *lo, u32 xid)
 	return READ_ONCE(lo->lo_xids) & svc2_loss_bit(xid);
 }
 
+/*
+ * Whether a Call of this peer, in any namespace, has broken a connection: the
+ * others need no search, whatever the entries of this one are
+ */
+static inline bool svc2_loss_has_peer(const struct svc2_losses *lo,
+				      const struct sockaddr_storage *peer)
+{
+	const struct svc2_loss *ls;
+
+	for (ls = lo->lo_all; ls < lo->lo_all + SVC2_LOST_MAX; ls++)
+		if (ls->ls_times &&
+		    rpc_cmp_addr((const struct sockaddr *)&ls->ls_peer,
+				 (const struct sockaddr *)peer))
+			return true;
+	return false;
+}
+
 /* Return: the entry of a Call, or NULL. Drops entries that are too old. */
 static inline struct svc2_loss *svc2_loss_find(struct svc2_losses *lo,
 					       const struct svc2_loss *key,

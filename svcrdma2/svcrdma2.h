@@ -326,6 +326,7 @@ struct svc2_address {
 	struct list_head	ad_list;	/* on the list of all */
 	struct sockaddr_storage	ad_addr;	/* without a port */
 	unsigned int		ad_conns;
+	bool			ad_breaks;	/* Calls broke connections of it */
 	atomic_long_t		ad_pages;	/* of their payload */
 	struct list_head	ad_starved;	/* in order of turns */
 	/*
@@ -798,6 +799,7 @@ int svc2_discard_reply(struct svc2_xprt *sp, struct svc2_msg *call);
 int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *call);
 void svc2_reply_detach_pages(struct svc_rqst *rqstp, struct svc2_msg *call,
 			     bool head, bool pages);
+void svc2_breaker_begin(struct svc2_xprt *sp);
 void svc2_breaker_note(struct svc2_xprt *sp, u32 xid);
 bool svc2_take_breaker(struct svc2_xprt *sp, u32 xid);
 

@@ -618,7 +618,11 @@ static int svc2_conn_setup(struct svc2_xprt *sp)
 	sp->sp_can_invalidate = dev->attrs.device_cap_flags &
 				IB_DEVICE_MEM_MGT_EXTENSIONS &&
 				!rpcrdma2_fault(extensions);
-	ret = svc2_address_get(sp) ?: svc2_conn_create_queues(sp, &size);
+	ret = svc2_address_get(sp);
+	if (ret)
+		return ret;
+	svc2_breaker_begin(sp);
+	ret = svc2_conn_create_queues(sp, &size);
 	if (ret)
 		return ret;
 
