@@ -629,12 +629,16 @@ static void answer_after_the_trial(struct kunit *test)
 		XPRT2_A_ERR_VERS, XPRT2_A_ERR_LACKS_RPC, XPRT2_A_FOREIGN,
 	};
 	unsigned int i;
+	int ret;
 
-	for (i = 0; i < ARRAY_SIZE(resent); i++)
-		KUNIT_EXPECT_EQ(test, xprt2_disposition_after(resent[i],
-				xprt2_result_given_up(resent[i])), XPRT2_D_DONE);
-	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_REPLY_TWO,
-			xprt2_result_given_up(XPRT2_A_REPLY_TWO)), XPRT2_D_HANDLE);
+	for (i = 0; i < ARRAY_SIZE(resent); i++) {
+		ret = xprt2_result_given_up(resent[i]);
+		KUNIT_EXPECT_EQ(test, xprt2_disposition_after(resent[i], ret),
+				XPRT2_D_DONE);
+	}
+	ret = xprt2_result_given_up(XPRT2_A_REPLY_TWO);
+	KUNIT_EXPECT_EQ(test, xprt2_disposition_after(XPRT2_A_REPLY_TWO, ret),
+			XPRT2_D_HANDLE);
 }
 
 /* S34: the client ignores messages behind an answer that ends the probe. */
