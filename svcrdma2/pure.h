@@ -315,7 +315,7 @@ static inline bool svc2_loss_may_be(const struct svc2_losses *lo, u32 xid)
 
 /*
  * Whether a Call of this peer, in any namespace, has broken a connection: the
- * others need no search, whatever the entries of this one are
+ * others need no search, whatever the entries of this one are (S46)
  */
 static inline bool svc2_loss_has_peer(const struct svc2_losses *lo,
 				      const struct sockaddr_storage *peer)
@@ -560,7 +560,7 @@ static inline u32 svc2_send_able(u32 sges)
  * Pages that count for a message and its RDMA Reads, besides those that they
  * fill: there is one for each of @segs segments, and one more for each place
  * where one of @chunks interrupts a Position-Zero chunk. A Call may wait with
- * them for the Send Queue
+ * them for the Send Queue (S46)
  */
 static inline unsigned int svc2_read_overhead(unsigned int segs,
 					      unsigned int chunks)

@@ -389,7 +389,8 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 /*
  * Result of an @answer behind another one that has given the connection up:
  * 0 to handle it, or an error when its RPC is sent again on the next connection,
- * because the server has not processed it, or answers in no known version.
+ * because the server has not processed it, or answers in no known version (S36,
+ * S37).
  */
 static inline int xprt2_result_given_up(enum xprt2_answer answer)
 {
