@@ -622,7 +622,8 @@ static int xprt2_send_request(struct rpc_rqst *rqst)
  * A timeout does not count against the server: with a back-off longer than the
  * RPC's timeout, each retransmission would come too late. The task may run
  * late: it must not close the next connection, where the Call is sent again in
- * any case.
+ * any case. The RPC layer exports no function that compares the cookie under
+ * its lock, so a connection made right behind the test is closed, too.
  */
 static void xprt2_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {
