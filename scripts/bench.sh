@@ -377,6 +377,6 @@ fi
 # A partial run may consist of rows for which no expectation exists.
 some=1
 [ "$form" != quick ] && [ -z "${ROWS+set}${SIZES+set}${VARIANTS+set}" ] || some=0
-[ -n "$sec" ] || "$tables" intree "$out/counters.csv" "$some" || failed=1
+[ -n "$sec" ] || "$tables" intree "$out/counters.csv" "$some" "$kernel" || failed=1
 say "$((SECONDS - started)) s; the report is in $out"
 exit "$failed"
