@@ -302,12 +302,14 @@ static void s46_call_before_ready(struct kunit *test)
 	returned = 0;
 	atomic_set(&f->ep.ep_state, XPRT2_EP_CONNECTING);
 	xprt2_handle_call(&f->ep, &f->rep, &f->msg);
+	atomic_set(&f->ep.ep_state, XPRT2_EP_LOST);
+	xprt2_handle_call(&f->ep, &f->rep, &f->msg);
 	KUNIT_EXPECT_EQ(test, f->xp.xp_backward_out, 0);
-	KUNIT_EXPECT_EQ(test, returned, 1);
+	KUNIT_EXPECT_EQ(test, returned, 2);
 	atomic_set(&f->ep.ep_state, XPRT2_EP_READY);
 	xprt2_handle_call(&f->ep, &f->rep, &f->msg);
 	KUNIT_EXPECT_EQ(test, f->xp.xp_backward_out, 1);
-	KUNIT_EXPECT_EQ(test, returned, 1);
+	KUNIT_EXPECT_EQ(test, returned, 2);
 }
 
 static struct kunit_case unanswered_cases[] = {

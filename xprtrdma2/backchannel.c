@@ -760,7 +760,7 @@ void xprt2_handle_call(struct xprt2_ep *ep, struct xprt2_rep *rep,
 	 * RPC no callback is due: its Reply, and all others of the callback
 	 * service, would wait for the connect worker (S46)
 	 */
-	if (unlikely(atomic_read(&ep->ep_state) == XPRT2_EP_CONNECTING ||
+	if (unlikely(!xprt2_ep_is_ready(ep) ||
 		     (!ep->ep_grant && h->h_vers == RPCRDMA2_VERS_TWO))) {
 		code = RDMA2_DROP;
 	} else if (code == RDMA2_OK) {

@@ -389,8 +389,8 @@ static inline enum xprt2_answer xprt2_classify(const struct rpcrdma2_msg *msg,
 /*
  * Result of an @answer behind another one that has given the connection up:
  * 0 to handle it, or an error when its RPC is sent again on the next connection,
- * because the server has not processed it, or answers in no known version (S36,
- * S37).
+ * because the server has refused it, or its answer cannot be read (S36, S37).
+ * The server's reply cache recognizes an RPC that was carried out.
  */
 static inline int xprt2_result_given_up(enum xprt2_answer answer)
 {

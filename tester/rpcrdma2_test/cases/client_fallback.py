@@ -231,8 +231,8 @@ def dialect_on_trial(t):
 @case('S37', plays='server', acts='1 silence>try_version_2,foreign>connect_again,_version_1')
 def dialect_twice_on_trial(t):
     """A second invalid message does not end the tried RPC, which is sent again in version 1"""
-    said = dialect(tried(t))
-    version_one_next(t, said, said)
+    invalid = dialect(tried(t))
+    version_one_next(t, invalid, invalid)
 
 
 @case('S42', plays='server', acts='1 silence>try_version_2,lacks_RPCs>connect_again,_version_1')
