@@ -76,11 +76,12 @@ def exchanges(files):
     for path in files:
         with open(path, encoding='utf-8') as file:
             code[path] = file.read()
-    bools = set(re.findall(r'\bbool\s+(\w+);', '\n'.join(code.values())))
+    bools = {name for names in re.findall(r'\bbool\s+([\w\s,]+);', '\n'.join(code.values()))
+             for name in re.findall(r'\w+', names)}
     for path, text in code.items():
-        for name in re.findall(r'\bxchg\(&[\w>.-]*\b(\w+),', text):
+        for name in re.findall(r'\b(?:try_)?(?:cmp)?xchg(?:_\w+)?\(&[^,()]*?\b(\w+),', text):
             if name in bools:
-                yield f'{path}: xchg() of {name}, a bool'
+                yield f'{path}: exchange of {name}, a bool'
 
 
 def stale(found):
@@ -136,8 +137,9 @@ def canary():
     """All files are faulty, or part of a fault."""
     tree = {'a': 'int rpcrdma2_a(void)\n{\n\treturn rpcrdma2_b();\n}\n',
             'b': 'int rpcrdma2_b(void)\n{\n\treturn rpcrdma2_a();\n}\n',
-            'c': 'struct c {\n\tbool c_on;\n\tint c_n;\n};\n\nstatic int work(struct c *c)\n{\n'
-                 '\txchg(&c->c_n, 0);\n\txchg(&c->c_on, 0);\n\treturn rpcrdma2_a();\n}\n'}
+            'c': 'struct c {\n\tbool c_off, c_on;\n\tint c_n;\n};\n\nstatic int work(struct c *c)\n{\n'
+                 '\txchg(&c->c_n, 0);\n\txchg(&c[1].c_on, 0);\n\ttry_cmpxchg(&c->c_off, &old, 0);\n'
+                 '\treturn rpcrdma2_a();\n}\n'}
     scripts = {'nfs-cases': '# shellcheck source=scripts/vm/cases.sh\n. cases.sh\ncheck()\n{\n}\n'
                             'for part in a \\\n\t\tb; do\n\t. "$part-cases.sh"\ndone\n',
                'cases': 'check()\n{\n}\n', 'a-cases': 'one()\n{\n}\nboth-4()\n{\n}\n',
@@ -160,8 +162,9 @@ def canary():
     wanted = ['call each other in a circle: rpcrdma2/a.c, rpcrdma2/b.c',
               'faults/unreached: rpcrdma2:b.c:work is no function',
               'faults/unreached: rpcrdma2:rpcrdma2_d is no function',
+              'rpcrdma2/c.c: exchange of c_off, a bool',
+              'rpcrdma2/c.c: exchange of c_on, a bool',
               'rpcrdma2/c.c: work() lacks the prefix rpcrdma2_',
-              'rpcrdma2/c.c: xchg() of c_on, a bool',
               'scripts/vm/c-cases.sh is in no program',
               'scripts/vm/nfs-cases.sh: both-4() is there 2 times, in '
               'scripts/vm/a-cases.sh, scripts/vm/b-cases.sh',
