@@ -46,12 +46,18 @@ static int fake_notify(struct rdma_cm_id *id, enum ib_event_type event)
 
 /* calls of rdma_disconnect(), svc_xprt_get(), svc_xprt_put() and svc2_msg_put() */
 static unsigned int disconnects, taken, given, freed_calls;
+/* the result of rdma_accept() */
+static int accepts;
 
 #undef pr_fmt
 #undef kzalloc_node
 #define kzalloc_node(size, gfp, node)	fake_kzalloc_node(size)
 #define rdma_notify			fake_notify
 #define rdma_disconnect(id)		((void)(id), disconnects++)
+#define rdma_accept(id, param)		((void)(id), (void)(param), accepts)
+#define rdma_lock_handler(id)		((void)(id))
+#define rdma_unlock_handler(id)		((void)(id))
+#define rdma_set_min_rnr_timer(id, timer)	((void)(id))
 #define svc_xprt_get(xprt)		((void)(xprt), taken++)
 #define svc_xprt_put(xprt)		((void)(xprt), given++)
 #define svc_xprt_set_valid(xprt)	((void)(xprt))
@@ -59,9 +65,14 @@ static unsigned int disconnects, taken, given, freed_calls;
 /* no quota */
 #define svc2_pages_flush(sp, calls)	((void)(sp), (void)(calls))
 #define svc2_wq				system_percpu_wq
+#define svc2_unpin_wq			system_percpu_wq
 #include "../svcrdma2/transport.c"
 #undef rdma_notify
 #undef rdma_disconnect
+#undef rdma_accept
+#undef rdma_lock_handler
+#undef rdma_unlock_handler
+#undef rdma_set_min_rnr_timer
 #undef svc_xprt_get
 #undef svc_xprt_put
 #undef svc_xprt_set_valid
@@ -69,6 +80,7 @@ static unsigned int disconnects, taken, given, freed_calls;
 #undef svc2_pages_flush
 #undef rpcrdma2_conn_create
 #undef svc2_wq
+#undef svc2_unpin_wq
 
 struct rpcrdma2_param svc2_credits;
 struct rpcrdma2_param svc2_backward_credits;
@@ -223,7 +235,8 @@ static void on_port(struct kunit *test, struct svc2_xprt *sp, u32 caps)
 	sp->sp_conn.co_id->device = device;
 	sp->sp_conn.co_id->port_num = 1;
 	INIT_DELAYED_WORK(&sp->sp_deadline, svc2_not_established);
-	INIT_WORK(&sp->sp_established, svc2_established);
+	INIT_WORK(&sp->sp_unpin, svc2_unpin);
+	accepts = 0;
 	spin_lock_init(&sp->sp_recv_lock);
 	INIT_LIST_HEAD(&sp->sp_short_q);
 	INIT_LIST_HEAD(&sp->sp_start_q);
@@ -236,12 +249,19 @@ static void on_port(struct kunit *test, struct svc2_xprt *sp, u32 caps)
 	freed_calls = 0;
 }
 
-static void establish(struct svc2_xprt *sp)
+static void accept_on(struct kunit *test, struct svc2_xprt *sp, u32 caps)
 {
-	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_ESTABLISHED };
+	on_port(test, sp, caps);
+	KUNIT_EXPECT_EQ(test, svc2_conn_accept(sp), 0);
+	cancel_delayed_work_sync(&sp->sp_deadline);
+}
+
+static void cm_event(struct svc2_xprt *sp, enum rdma_cm_event_type type)
+{
+	struct rdma_cm_event event = { .event = type };
 
 	svc2_cm_event(sp->sp_conn.co_id, &event);
-	flush_work(&sp->sp_established);
+	flush_work(&sp->sp_unpin);
 }
 
 static void end(struct svc2_xprt *sp)
@@ -258,13 +278,12 @@ static void s46_iwarp_ended_first(struct kunit *test)
 {
 	struct svc2_xprt *sp = accepted(test);
 
-	on_port(test, sp, RDMA_CORE_PORT_IWARP);
-	svc2_conn_pin(sp);
+	accept_on(test, sp, RDMA_CORE_PORT_IWARP);
 	end(sp);
 	KUNIT_EXPECT_EQ(test, disconnects, 0);
 	KUNIT_EXPECT_EQ(test, taken, 1);
 	KUNIT_EXPECT_EQ(test, given, 0);
-	establish(sp);
+	cm_event(sp, RDMA_CM_EVENT_ESTABLISHED);
 	KUNIT_EXPECT_EQ(test, disconnects, 1);
 	KUNIT_EXPECT_EQ(test, given, 1);
 }
@@ -273,17 +292,42 @@ static void s46_iwarp_established_first(struct kunit *test)
 {
 	struct svc2_xprt *sp = accepted(test);
 
-	on_port(test, sp, RDMA_CORE_PORT_IWARP);
-	svc2_conn_pin(sp);
-	establish(sp);
+	accept_on(test, sp, RDMA_CORE_PORT_IWARP);
+	cm_event(sp, RDMA_CM_EVENT_ESTABLISHED);
 	KUNIT_EXPECT_EQ(test, disconnects, 0);
 	KUNIT_EXPECT_EQ(test, taken, 1);
 	KUNIT_EXPECT_EQ(test, given, 1);
 	end(sp);
 	KUNIT_EXPECT_EQ(test, disconnects, 1);
-	/* rdma_accept() has failed. */
-	svc2_conn_unpin(sp);
-	KUNIT_EXPECT_EQ(test, given, 2);
+}
+
+/* The CM has no event behind the removal of the device: work waits in rdma_disconnect(). */
+static void s46_iwarp_device_goes(struct kunit *test)
+{
+	struct svc2_xprt *sp = accepted(test);
+
+	accept_on(test, sp, RDMA_CORE_PORT_IWARP);
+	cm_event(sp, RDMA_CM_EVENT_DEVICE_REMOVAL);
+	KUNIT_EXPECT_EQ(test, disconnects, 1);
+	KUNIT_EXPECT_EQ(test, given, 1);
+	end(sp);
+	KUNIT_EXPECT_EQ(test, disconnects, 1);
+	KUNIT_EXPECT_EQ(test, given, 1);
+}
+
+static void s46_iwarp_not_accepted(struct kunit *test)
+{
+	struct svc2_xprt *sp = accepted(test);
+
+	on_port(test, sp, RDMA_CORE_PORT_IWARP);
+	accepts = -ENOMEM;
+	KUNIT_EXPECT_EQ(test, svc2_conn_accept(sp), -ENOMEM);
+	cancel_delayed_work_sync(&sp->sp_deadline);
+	KUNIT_EXPECT_EQ(test, taken, 1);
+	KUNIT_EXPECT_EQ(test, given, 1);
+	cm_event(sp, RDMA_CM_EVENT_DEVICE_REMOVAL);
+	KUNIT_EXPECT_EQ(test, given, 1);
+	KUNIT_EXPECT_EQ(test, disconnects, 0);
 }
 
 /*
@@ -322,12 +366,12 @@ static void s46_roce(struct kunit *test)
 {
 	struct svc2_xprt *sp = accepted(test);
 
-	on_port(test, sp, RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP);
-	svc2_conn_pin(sp);
-	establish(sp);
-	svc2_conn_unpin(sp);
+	accept_on(test, sp, RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP);
+	cm_event(sp, RDMA_CM_EVENT_ESTABLISHED);
+	cm_event(sp, RDMA_CM_EVENT_DEVICE_REMOVAL);
 	KUNIT_EXPECT_EQ(test, taken, 0);
 	KUNIT_EXPECT_EQ(test, given, 0);
+	KUNIT_EXPECT_EQ(test, disconnects, 0);
 }
 
 /* S46: the deadline of the handshake ends a connection, but is not the cause of a flush. */
@@ -711,6 +755,8 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(s46_backlog),
 	KUNIT_CASE(s46_iwarp_ended_first),
 	KUNIT_CASE(s46_iwarp_established_first),
+	KUNIT_CASE(s46_iwarp_device_goes),
+	KUNIT_CASE(s46_iwarp_not_accepted),
 	KUNIT_CASE(s46_roce),
 	KUNIT_CASE(s46_waiting_calls_end),
 	KUNIT_CASE(s46_deadline),

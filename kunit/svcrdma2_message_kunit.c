@@ -569,7 +569,39 @@ static void pages_of_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sp->sp_spares, (SVC2_REPLY_FEW - 1) * SVC2_SPARES_PATIENCE);
 }
 
+/* S46: an address without losses takes no part in those of others, whatever their xids are. */
+static void s46_breaker_of_an_address(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct net *net = kunit_kzalloc(test, sizeof(*net), GFP_KERNEL);
+	struct svc2_address its = { }, others = { };
+
+	KUNIT_ASSERT_NOT_NULL(test, net);
+	((struct sockaddr_in *)&its.ad_addr)->sin_family = AF_INET;
+	others = its;
+	((struct sockaddr_in *)&others.ad_addr)->sin_addr.s_addr = htonl(0xc0000201);
+	f->sp.sp_xprt.xpt_net = net;
+	f->sp.sp_quota.qu_address = &its;
+	svc2_breaker_note(&f->sp, 7);
+	svc2_breaker_note(&f->sp, 7);
+	KUNIT_EXPECT_TRUE(test, its.ad_breaks);
+
+	f->sp.sp_quota.qu_address = &others;
+	svc2_breaker_begin(&f->sp);
+	KUNIT_EXPECT_FALSE(test, others.ad_breaks);
+	/* It is not even looked up. */
+	others.ad_addr = its.ad_addr;
+	KUNIT_EXPECT_FALSE(test, svc2_take_breaker(&f->sp, 7));
+
+	/* The address had no connection for a while. */
+	svc2_breaker_begin(&f->sp);
+	KUNIT_EXPECT_TRUE(test, others.ad_breaks);
+	KUNIT_EXPECT_TRUE(test, svc2_take_breaker(&f->sp, 7));
+	KUNIT_EXPECT_FALSE(test, svc2_take_breaker(&f->sp, 7));
+}
+
 static struct kunit_case message_cases[] = {
+	KUNIT_CASE(s46_breaker_of_an_address),
 	KUNIT_CASE(s46_counted_call_not_deferred),
 	KUNIT_CASE(s46_reused_pages),
 	KUNIT_CASE(s16_messages_stay_in_order),

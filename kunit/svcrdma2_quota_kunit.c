@@ -142,11 +142,14 @@ static void s46_reads_are_counted(struct kunit *test)
 {
 	unsigned int segs, chunks, bytes, counted;
 
-	KUNIT_EXPECT_EQ(test, svc2_read_overhead(1, 1), 1);
+	KUNIT_EXPECT_EQ(test, svc2_read_charge(0, 1, 1, 1000), 1);
+	KUNIT_EXPECT_EQ(test, svc2_read_charge(300, 1, 1, 1000), 301);
+	/* the largest Call, where half of the least quota has no room for all of it */
+	KUNIT_EXPECT_EQ(test, svc2_read_charge(519, 64, 16, 519), 519);
 	for (segs = 1; segs <= RPCRDMA2_MAX_SEGMENTS; segs++)
 		for (chunks = 1; chunks <= RPCRDMA2_MAX_READ_CHUNKS; chunks++) {
 			bytes = SVC2_MSG_BYTES + (segs + chunks) * RPCRDMA2_RW_PART_BYTES;
-			counted = svc2_read_overhead(segs, chunks) * PAGE_SIZE;
+			counted = svc2_read_charge(0, segs, chunks, 1000) * PAGE_SIZE;
 			KUNIT_EXPECT_GE(test, counted, bytes);
 			KUNIT_EXPECT_LT(test, counted, bytes + PAGE_SIZE);
 		}

@@ -204,7 +204,7 @@ static int enter(struct fixture *f, unsigned int call, unsigned int units,
 
 static bool join(struct fixture *f, struct svc2_waiter *wt)
 {
-	return svc2_sem_join(&f->sp, &f->sp.sp_sq_sem, wt);
+	return !svc2_sem_join(&f->sp, &f->sp.sp_sq_sem, wt);
 }
 
 static struct svc2_msg *first_served(struct fixture *f)
@@ -543,6 +543,9 @@ static void s46_loss_ends_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_of(SVC2_C_stalls), stalls);
 	/* Calls do not start to wait either. */
 	KUNIT_EXPECT_EQ(test, enter(f, 0, 1, 0), -ENOTCONN);
+	/* The loss came behind the first look. */
+	wt.wt_call = &f->calls[0];
+	KUNIT_EXPECT_EQ(test, svc2_sem_join(&f->sp, &f->sp.sp_sq_sem, &wt), -ENOTCONN);
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->sp.sp_sq_sem.se_waiters));
 }
 
@@ -930,6 +933,11 @@ static void pages_without_lock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reserve_pages(&f->sp, call, SVC2_PAGES_MIN), -EINPROGRESS);
 	KUNIT_EXPECT_GT(test, pages_locks, 0);
 	flush_pages_wait(&f->sp);
+	/* and on a lost connection no Call begins to wait, which all others would notice */
+	atomic_set(&f->sp.sp_conn.co_lost, true);
+	KUNIT_EXPECT_EQ(test, reserve_pages(&f->sp, call, SVC2_PAGES_MIN), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, svc2_pages_waiters, 0);
+	atomic_set(&f->sp.sp_conn.co_lost, false);
 	end_pages(test);
 }
 

@@ -339,7 +339,7 @@ static bool svc2_pages_must_wait(const struct svc2_xprt *sp, long more)
 }
 
 /*
- * Take lost connections off the list: their Calls are freed with them. Return:
+ * Take lost connections off the list: svc2_calls_flush() frees their Calls. Return:
  * the starved connection of an address whose turn it is, or NULL if there is
  * none, or it waits for others of the address.
  */
@@ -686,7 +686,8 @@ static bool svc2_pages_try(struct svc2_xprt *sp, unsigned int pages)
  * @pages: number, sm_reply_pages included; less than half of SVC2_PAGES_MIN, so
  *	that the half of an address has room for it
  *
- * Return: 0; -EINPROGRESS when it waits, and belongs to the queue (R2).
+ * Return: 0; -EINPROGRESS when it waits, and belongs to the queue (R2);
+ * -ENOTCONN when the connection is lost.
  */
 int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
 		       unsigned int pages)
@@ -696,6 +697,11 @@ int svc2_pages_reserve(struct svc2_xprt *sp, struct svc2_msg *call,
 	if (unlikely(!svc2_pages_try(sp, pages))) {
 		guard(spinlock)(&svc2_pages_lock);
 		svc2_pages_wait_begins();
+		/* svc2_pages_flush() is behind the loss */
+		if (rpcrdma2_conn_is_lost(&sp->sp_conn)) {
+			svc2_pages_wait_ends(1);
+			return -ENOTCONN;
+		}
 		if (!list_empty(&qu->qu_calls) ||
 		    svc2_pages_must_wait(sp, pages) ||
 		    !svc2_pages_allowed(sp, 0, pages)) {
@@ -868,7 +874,7 @@ int svc2_pages_show(struct seq_file *seq, void *unused)
  *
  * Completions serve the queue, and need no resource that a waiter holds. So
  * there is always progress while the connection lives. When it is lost the
- * threads are woken, and leave; Calls are freed with the connection.
+ * threads are woken, and leave; svc2_calls_flush() frees the Calls.
  *
  * Threads wait for Send Queue entries with a Reply that takes more than its
  * chunk list allows for, or was planned again (C-034); with LOCAL_INVs for a
@@ -964,19 +970,23 @@ static void svc2_sem_sleep(struct svc2_xprt *sp, struct svc2_waiter *wt)
 /*
  * A thread joins in front of the Calls: these leave units for threads, and the
  * peer decides how long they wait. A Call belongs to the queue from now on.
- * Return: false if it waits.
+ * Return: 0; -EINPROGRESS if it waits; -ENOTCONN for a Call of a lost connection,
+ * behind whose loss is svc2_sem_flush().
  */
-static bool svc2_sem_join(struct svc2_xprt *sp, struct svc2_sem *sem,
-			  struct svc2_waiter *wt)
+static int svc2_sem_join(struct svc2_xprt *sp, struct svc2_sem *sem,
+			 struct svc2_waiter *wt)
 {
 	struct list_head *at = &sem->se_waiters;
 	bool is_call = wt->wt_call, granted;
 
 	spin_lock(&sem->se_lock);
-	if (!wt->wt_call) {
+	if (is_call && rpcrdma2_conn_is_lost(&sp->sp_conn)) {
+		spin_unlock(&sem->se_lock);
+		return -ENOTCONN;
+	}
+	if (!is_call) {
 		list_for_each(at, &sem->se_waiters)
-			if (list_entry(at, struct svc2_waiter,
-				       wt_list)->wt_call)
+			if (list_entry(at, struct svc2_waiter, wt_list)->wt_call)
 				break;
 	}
 	list_add_tail(&wt->wt_list, at);
@@ -988,7 +998,7 @@ static bool svc2_sem_join(struct svc2_xprt *sp, struct svc2_sem *sem,
 	if (!granted)
 		this_cpu_inc(svc2_counters[sem->se_counter]);
 	svc2_sem_unthrottle(sp);
-	return granted;
+	return granted ? 0 : -EINPROGRESS;
 }
 
 /* Return: whether it has its units, perhaps at the last moment. */
@@ -1016,7 +1026,7 @@ static int svc2_sem_take_slow(struct svc2_xprt *sp, struct svc2_sem *sem,
 		.wt_spare = spare,
 	};
 
-	if (svc2_sem_join(sp, sem, &wt))
+	if (!svc2_sem_join(sp, sem, &wt))
 		return 0;
 	svc2_sem_sleep(sp, &wt);
 	if (svc2_sem_leave(sp, sem, &wt))
@@ -1091,7 +1101,7 @@ void svc2_sem_give(struct svc2_xprt *sp, struct svc2_sem *sem,
  * @sem: semaphore
  * @calls: list that gets them, by sm_wait; threads leave by themselves
  *
- * Context: any task, once no Call can join.
+ * Context: any task, once the connection is lost.
  */
 void svc2_sem_flush(struct svc2_sem *sem, struct list_head *calls)
 {
@@ -1136,8 +1146,8 @@ int svc2_sem_take_call(struct svc2_xprt *sp, struct svc2_sem *sem,
 		.wt_call  = call,
 		.wt_held  = held,
 	};
-	svc2_sem_join(sp, sem, wt);
-	return -EINPROGRESS;
+	/* with its units it waits for a thread */
+	return svc2_sem_join(sp, sem, wt) ?: -EINPROGRESS;
 }
 
 /*

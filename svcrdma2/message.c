@@ -628,7 +628,8 @@ int svc2_deliver(struct svc_rqst *rqstp, struct svc2_msg *msg)
  * C-094). Peers that share an address (limits.c), as hosts behind an InfiniBand
  * router do, can get the error for a Call of another peer. A peer that fills
  * the small table evicts the Calls of others: these break one more connection.
- * Calls of addresses without an entry take no lock, whatever it has there.
+ * Calls of an address that has had no entry since its first connection take no
+ * lock, whatever entries a peer causes.
  */
 
 static DEFINE_SPINLOCK(lost_lock);	/* guards the next; lo_xids is read without it */

@@ -79,6 +79,8 @@ __MODULE_PARM_TYPE(rdma, "bool");
 MODULE_PARM_DESC(rdma, "Serve listeners named rdma too, where rpcrdma does not (default Y); applies to new listeners");
 
 struct workqueue_struct *svc2_wq;
+/* of its own: its work may wait for peers, see svc2_unpin() */
+struct workqueue_struct *svc2_unpin_wq;
 struct kmem_cache *svc2_msg_cache;
 
 RPCRDMA2_PARAM(svc2_credits, credits, "uint",
@@ -268,9 +270,12 @@ static int __init svcrdma2_init(void)
 	svc2_wq = alloc_workqueue("svcrdma2", WQ_UNBOUND, 0);
 	if (!svc2_wq)
 		goto out_cache;
+	svc2_unpin_wq = alloc_workqueue("svcrdma2_unpin", WQ_UNBOUND, 0);
+	if (!svc2_unpin_wq)
+		goto out_wq;
 	ret = svc2_sinks_init();
 	if (ret)
-		goto out_wq;
+		goto out_unpin_wq;
 	ret = svc2_view_init();
 	if (ret)
 		goto out_sinks;
@@ -293,6 +298,8 @@ out_view:
 	svc2_view_exit();
 out_sinks:
 	svc2_sinks_exit();
+out_unpin_wq:
+	destroy_workqueue(svc2_unpin_wq);
 out_wq:
 	destroy_workqueue(svc2_wq);
 out_cache:
@@ -318,6 +325,7 @@ static void __exit svcrdma2_exit(void)
 	svc2_view_exit();
 	cancel_delayed_work_sync(&svc2_trim_work);
 	cancel_delayed_work_sync(&svc2_pages_work);
+	destroy_workqueue(svc2_unpin_wq);
 	destroy_workqueue(svc2_wq);
 	synchronize_rcu_tasks();
 	svc2_sinks_exit();

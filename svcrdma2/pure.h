@@ -553,20 +553,24 @@ static inline u32 svc2_send_able(u32 sges)
 		     RPCRDMA2_INLINE_MAX);
 }
 
-/* Most memory of a message, besides its Receive */
+/* Size of struct svc2_msg, at most */
 #define SVC2_MSG_BYTES	2048
 
 /*
- * Pages that count for a message and its RDMA Reads, besides those that they
- * fill: there is one for each of @segs segments, and one more for each place
- * where one of @chunks interrupts a Position-Zero chunk. A Call may wait with
- * them for the Send Queue (S46)
+ * Pages that a Call with Read chunks counts (S46): @pages that its RDMA Reads
+ * fill and that its Reply may have, and those of its message and of its RDMA
+ * Reads, with which it may wait for the Send Queue. There is one of these for
+ * each of @segs segments, and one more for each place where one of @chunks
+ * interrupts a Position-Zero chunk; those for further sections of a segment are
+ * smaller than the pages that they fill. Never more than @most
  */
-static inline unsigned int svc2_read_overhead(unsigned int segs,
-					      unsigned int chunks)
+static inline unsigned int svc2_read_charge(unsigned int pages, unsigned int segs,
+					    unsigned int chunks, unsigned int most)
 {
-	return DIV_ROUND_UP(SVC2_MSG_BYTES +
-			    (segs + chunks) * RPCRDMA2_RW_PART_BYTES, PAGE_SIZE);
+	unsigned int bytes = SVC2_MSG_BYTES +
+			     (segs + chunks) * RPCRDMA2_RW_PART_BYTES;
+
+	return min(pages + DIV_ROUND_UP(bytes, (unsigned int)PAGE_SIZE), most);
 }
 
 /*

@@ -219,7 +219,8 @@ static void svc2_read_done(struct rpcrdma2_conn *co, struct rpcrdma2_post *post,
 
 	svc2_count(send_completions);
 	svc2_reads_free(sp, call);
-	if (ok)
+	/* on iWARP chains still complete after the end: svc2_calls_flush() */
+	if (ok && !svc_xprt_is_dead(&sp->sp_xprt))
 		svc2_msg_ready(sp, call);
 	else
 		svc2_msg_put(sp, call);
@@ -348,10 +349,9 @@ static int svc2_read_chunks(struct svc_rqst *rqstp, struct svc2_msg *call)
 
 	for (i = 0; i < h->h_nreads; i++)
 		segs += h->h_reads[i].ck_nsegs;
-	pages = svc2_msg_pages(call) + svc2_read_overhead(segs, h->h_nreads) +
-		call->sm_reply_pages;
-	ret = svc2_pages_reserve(sp, call,
-				 min_t(unsigned int, pages, SVC2_PAGES_MIN / 2 - 1));
+	pages = svc2_read_charge(svc2_msg_pages(call) + call->sm_reply_pages,
+				 segs, h->h_nreads, SVC2_PAGES_MIN / 2 - 1);
+	ret = svc2_pages_reserve(sp, call, pages);
 	return svc2_read_release(sp, call, ret ?: svc2_read_start(rqstp, call));
 }
 
@@ -544,6 +544,7 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 	struct svc2_xprt *sp = svc2_from_xprt(rqstp->rq_xprt);
 	const struct rpcrdma2_hdr *h = &call->sm_msg.mg_hdr;
 	unsigned int i;
+	int ret;
 	u32 handle;
 
 	if (svc2_take_breaker(sp, h->h_xid)) {
@@ -565,10 +566,9 @@ static int svc2_recv_handle_call(struct svc_rqst *rqstp, struct svc2_msg *call)
 				 svc_serv_maxpages(rqstp->rq_server));
 	if (h->h_nreads)
 		return svc2_read_chunks(rqstp, call);
-	if (call->sm_reply_pages &&
-	    svc2_pages_reserve(sp, call, call->sm_reply_pages))
-		return 0;
-	return svc2_arg_inline(rqstp, call);
+	ret = call->sm_reply_pages ?
+	      svc2_pages_reserve(sp, call, call->sm_reply_pages) : 0;
+	return ret ? svc2_read_release(sp, call, ret) : svc2_arg_inline(rqstp, call);
 }
 
 /*

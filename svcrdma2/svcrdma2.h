@@ -23,7 +23,7 @@
  *   CM handler	rdma_cm's events, under the cm_id's handler mutex
  *   QP handler	asynchronous events of a QP, in any context, perhaps in a hard
  *		interrupt
- *   work	svc2_wq
+ *   work	svc2_wq, svc2_unpin_wq
  *   ->xpo_free	end of the last reference, in any task that may sleep: no thread
  *		uses the connection
  *   RPC task	a task with a callback. Its send path must not wait for the
@@ -326,7 +326,8 @@ struct svc2_address {
 	struct list_head	ad_list;	/* on the list of all */
 	struct sockaddr_storage	ad_addr;	/* without a port */
 	unsigned int		ad_conns;
-	bool			ad_breaks;	/* Calls broke connections of it */
+	/* Calls broke connections of it; set under lost_lock, never cleared */
+	bool			ad_breaks;
 	atomic_long_t		ad_pages;	/* of their payload */
 	struct list_head	ad_starved;	/* in order of turns */
 	/*
@@ -511,7 +512,8 @@ enum {
 	SVC2_F_MORE_CREDITS,		/* more credits would be used */
 	SVC2_F_RESIZING,	/* Receives get larger, not announced yet */
 	SVC2_F_CHANGED,		/* see svc2_sizes_changed() */
-	SVC2_F_ESTABLISHED,	/* see svc2_conn_pin() */
+	SVC2_F_PINNED,		/* svc2_conn_pin() has taken a reference */
+	SVC2_F_ESTABLISHED,	/* set with the end of the pin, on iWARP */
 };
 
 /* A connection */
@@ -525,7 +527,7 @@ struct svc2_xprt {
 	/* ends it if never accepted; or puts the last callback's reference */
 	struct work_struct	sp_reap;
 	struct delayed_work	sp_deadline;	/* of the handshake */
-	struct work_struct	sp_established;	/* puts svc2_conn_pin()'s reference */
+	struct work_struct	sp_unpin;	/* ends svc2_conn_pin() */
 	struct work_struct	sp_failed;	/* its queue pair has failed */
 	const char		*sp_refusal;	/* why it is not accepted, or NULL */
 
@@ -758,6 +760,7 @@ static inline void svc2_arg_free(struct svc2_msg *call)
 
 /* module.c */
 extern struct workqueue_struct *svc2_wq;
+extern struct workqueue_struct *svc2_unpin_wq;
 extern struct kmem_cache *svc2_msg_cache;
 extern struct rpcrdma2_param svc2_credits;
 extern struct rpcrdma2_param svc2_backward_credits;

@@ -205,32 +205,39 @@ static const struct rpcrdma2_conn_ops svc2_conn_ops = {
  * peer decides when that is. No thread of nfsd may be one of these callers. So
  * a reference keeps the connection until then, and work does what svc2_detach()
  * had to leave. The limits on connections include it.
+ *
+ * Context: with the handler of the identifier locked.
  */
-static bool svc2_conn_is_pinned(const struct rdma_cm_id *id)
-{
-	return !rdma_cap_ib_cm(id->device, id->port_num);
-}
-
 static void svc2_conn_pin(struct svc2_xprt *sp)
 {
-	if (svc2_conn_is_pinned(sp->sp_conn.co_id))
-		svc_xprt_get(&sp->sp_xprt);
+	const struct rdma_cm_id *id = sp->sp_conn.co_id;
+
+	if (rdma_cap_ib_cm(id->device, id->port_num))
+		return;
+	svc_xprt_get(&sp->sp_xprt);
+	set_bit(SVC2_F_PINNED, &sp->sp_flags);
 }
 
-static void svc2_conn_unpin(struct svc2_xprt *sp)
+/* Work. When the device goes, the CM has no further event: this waits for it. */
+static void svc2_unpin(struct work_struct *work)
 {
-	if (svc2_conn_is_pinned(sp->sp_conn.co_id))
-		svc_xprt_put(&sp->sp_xprt);
-}
+	struct svc2_xprt *sp = container_of(work, struct svc2_xprt, sp_unpin);
 
-static void svc2_established(struct work_struct *work)
-{
-	struct svc2_xprt *sp = container_of(work, struct svc2_xprt,
-					    sp_established);
-
-	if (test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags))
+	if (test_bit(XPT_DEAD, &sp->sp_xprt.xpt_flags) ||
+	    !test_bit(SVC2_F_ESTABLISHED, &sp->sp_flags))
 		rdma_disconnect(sp->sp_conn.co_id);
-	svc2_conn_unpin(sp);
+	svc_xprt_put(&sp->sp_xprt);
+}
+
+static void svc2_conn_unpin(struct svc2_xprt *sp, bool established)
+{
+	if (!test_and_clear_bit(SVC2_F_PINNED, &sp->sp_flags))
+		return;
+	if (established)
+		set_bit(SVC2_F_ESTABLISHED, &sp->sp_flags);
+	/* pairs with svc2_detach() */
+	smp_mb__after_atomic();
+	queue_work(svc2_unpin_wq, &sp->sp_unpin);
 }
 
 /* CM handler. The RPC layer closes only accepted connections. */
@@ -248,15 +255,11 @@ static int svc2_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	trace_svc2_event(svc2_peer(sp), rdma_event_msg(event->event),
 			 event->status);
-	if (event->event == RDMA_CM_EVENT_ESTABLISHED) {
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 		cancel_delayed_work(&sp->sp_deadline);
-		if (svc2_conn_is_pinned(id)) {
-			set_bit(SVC2_F_ESTABLISHED, &sp->sp_flags);
-			/* pairs with svc2_detach() */
-			smp_mb__after_atomic();
-			queue_work(svc2_wq, &sp->sp_established);
-		}
-	}
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED ||
+	    event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		svc2_conn_unpin(sp, event->event == RDMA_CM_EVENT_ESTABLISHED);
 	if (event->event >= ARRAY_SIZE(losses) || !losses[event->event])
 		return 0;
 	if (!svc2_pending_end(sp))
@@ -341,7 +344,7 @@ static struct svc2_xprt *svc2_conn_create(struct svc_xprt *listener,
 	INIT_LIST_HEAD(&sp->sp_listed);
 	INIT_LIST_HEAD(&sp->sp_pending);
 	INIT_DELAYED_WORK(&sp->sp_deadline, svc2_not_established);
-	INIT_WORK(&sp->sp_established, svc2_established);
+	INIT_WORK(&sp->sp_unpin, svc2_unpin);
 	INIT_WORK(&sp->sp_failed, svc2_qp_failed);
 	rpcrdma2_conn_init(&sp->sp_conn, &svc2_conn_ops);
 	rpcrdma2_regions_init(&sp->sp_conn);
@@ -591,14 +594,14 @@ static int svc2_conn_accept(struct svc2_xprt *sp)
 	/* a peer that found no Receive retries soon, not after 0.6 s */
 	rdma_set_min_rnr_timer(sp->sp_conn.co_id, IB_RNR_TIMER_000_64);
 
-	svc2_conn_pin(sp);
 	rdma_lock_handler(sp->sp_conn.co_id);
+	svc2_conn_pin(sp);
 	/* before an event that cancels it */
 	queue_delayed_work(svc2_wq, &sp->sp_deadline, SVC2_ESTABLISH_TIMEOUT);
 	ret = rdma_accept(sp->sp_conn.co_id, &param);
+	if (ret && test_and_clear_bit(SVC2_F_PINNED, &sp->sp_flags))
+		svc_xprt_put(&sp->sp_xprt);
 	rdma_unlock_handler(sp->sp_conn.co_id);
-	if (ret)
-		svc2_conn_unpin(sp);
 	return ret;
 }
 
@@ -658,9 +661,10 @@ static void svc2_sq_flush(struct svc2_xprt *sp)
 
 /*
  * Frees the Calls that wait for a thread or a resource: no thread takes them up
- * any longer. The RPC layer may hold the connection much longer, for a Call that
- * it has deferred or that sleeps, and these have pages of the quota (S46). Chains
- * that were posted, and threads, can still leave a Call here, for svc2_free().
+ * any longer, and they may have pages of the quota. The RPC layer may hold the
+ * connection much longer, for a Call that it has deferred or that sleeps (S46).
+ * A chain or a shortage that ends at the same time may still leave a Call here,
+ * for svc2_free().
  */
 static void svc2_calls_flush(struct svc2_xprt *sp)
 {
@@ -689,6 +693,7 @@ static void svc2_calls_flush(struct svc2_xprt *sp)
 static void svc2_detach(struct svc_xprt *xprt)
 {
 	struct svc2_xprt *sp = svc2_from_xprt(xprt);
+	const struct rdma_cm_id *id = sp->sp_conn.co_id;
 
 	svc2_count(disconnects);
 	svc_xprt_set_valid(xprt);
@@ -698,8 +703,8 @@ static void svc2_detach(struct svc_xprt *xprt)
 	wake_up_var(sp);
 	svc2_sq_flush(sp);
 	svc2_calls_flush(sp);
-	/* The RPC layer has set XPT_DEAD, with a barrier: see svc2_established(). */
-	if (!svc2_conn_is_pinned(sp->sp_conn.co_id) ||
+	/* The RPC layer has set XPT_DEAD, with a barrier: see svc2_conn_unpin(). */
+	if (rdma_cap_ib_cm(id->device, id->port_num) ||
 	    test_bit(SVC2_F_ESTABLISHED, &sp->sp_flags))
 		rdma_disconnect(sp->sp_conn.co_id);
 }

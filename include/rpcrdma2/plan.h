@@ -20,7 +20,10 @@
 
 #include <rpcrdma2/wire.h>
 
-/* Most memory of an RDMA Read or Write of a segment, or of a section of one */
+/*
+ * Size of the object for an RDMA Read or Write of a segment, or of a section of
+ * one, at most; with more than 16 pages, or a region, it allocates more
+ */
 #define RPCRDMA2_RW_PART_BYTES	768
 
 /* Bytes of an RPC message, from an offset from the beginning of the head */

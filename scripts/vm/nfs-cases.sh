@@ -187,8 +187,8 @@ siw_regions()
 		"queue pair failed"
 }
 
-# Clients that begin the handshake of iWARP and say no more, one more than nfsd has threads. The
-# last message, an RDMA Write without data, follows when the script is told to go on. Soft-iWARP
+# Clients that begin the handshake of iWARP and then send nothing, one more than nfsd has threads.
+# The last message, an RDMA Write without data, follows after a line on standard input. Soft-iWARP
 # crashes the kernel if a client closes its socket before that.
 silent_clients='
 import socket, struct, sys
@@ -220,20 +220,24 @@ none_is_left()
 
 siw_handshakes()
 {
-	local before clients=$((nfsd_threads + 1)) to from text pid
+	local before clients=$((nfsd_threads + 1)) go=/tmp/go to pid
 
 	before=$(counters)
-	coproc SILENT { python3 -c "$silent_clients" "$addr4" "$clients"; }
-	pid=$SILENT_PID from=${SILENT[0]} to=${SILENT[1]}
-	read -r text <&"$from" && same "siw: clients are silent in the handshake" "$text" silent
+	mkfifo "$go"
+	python3 -c "$silent_clients" "$addr4" "$clients" <"$go" >/tmp/silent 2>&1 &
+	pid=$!
+	exec {to}>"$go"
+	check "siw: clients are silent in the handshake" await grep -qx silent /tmp/silent
 	check "S46 siw: the server ends their connections, and no thread waits for them" \
-		await has_risen s_disconnects -eq "$clients"
+		await has_risen s_disconnects -ge "$clients"
 	check "S46 siw: another client mounts" mount_nfs "$proto" 4.2 /mnt &&
 		check "S46 siw: umount" umount_all
 	check "S46 siw: nfsd stops and starts" eval \
 		"rpc.nfsd 0 && rpc.nfsd $nfsd_threads && listen_on $proto"
 	echo >&"$to"
-	check "S46 siw: the clients see the end" wait "$pid"
+	exec {to}>&-
+	wait "$pid"
+	check "S46 siw: the clients see the end" [ $? -eq 0 ] || sed 's/^/# /' /tmp/silent
 	check "S46 siw: the server has none of the connections left" await none_is_left
 }
 
