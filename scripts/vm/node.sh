@@ -72,17 +72,28 @@ ask_server()
 	appear "$share/$n.asked" <<<"$*"
 }
 
+restart='
+import ctypes, os, sys, time
+open(sys.argv[1] + ".restarts", "w").close()
+while not os.path.exists(sys.argv[1] + ".restart"):
+    time.sleep(0.001)
+ctypes.CDLL(None).reboot(0x01234567)
+'
+
 # restart_server: the server's kernel restarts as it is: its processes get no signal, its clients
 # no message, and no file system is unmounted. A guest under QEMU would end instead. No datagram
 # reaches the server until it runs commands again: User-Mode Linux keeps the socket of the link,
-# with signals on, and a signal while it restarts can end it or let it loop.
+# with signals on, and a signal while it restarts can end it or let it loop. The loss begins when
+# the other guest is about to restart: before that its connections would end by it.
 restart_server()
 {
 	local n
 
-	tc qdisc replace dev "$netdev" root netem loss 100% || complain "no loss" || return
 	echo $(($(cat /tmp/asked) + 2)) | appear "$share/next"
-	ask_server "python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x01234567)'"
+	ask_server "python3 -c '$restart' \"\$share/\$n\""
+	await_far test -e "$share/$n.restarts" || return
+	tc qdisc replace dev "$netdev" root netem loss 100% || complain "no loss" || return
+	appear "$share/$n.restart" </dev/null
 	on_server true || complain "the other guest runs no commands any longer" || return
 	tc qdisc del dev "$netdev" root
 }
