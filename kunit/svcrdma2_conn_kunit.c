@@ -223,7 +223,7 @@ static void cm_events(struct kunit *test)
 	expect_loss(test, sp, c->why);
 }
 
-/* The port of @sp taken these capabilities. */
+/* The port of @sp gets these capabilities. */
 static void on_port(struct kunit *test, struct svc2_xprt *sp, u32 caps)
 {
 	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
